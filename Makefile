@@ -1,0 +1,60 @@
+# On a fresh machine `make demo` and `make test` do everything: they create .venv,
+# install the package into it, and run. A second run skips both.
+PYTHON ?= python3
+# Test processes. The suite is mostly many small fits, which leave a core idle.
+WORKERS ?= 2
+
+ifeq ($(OS),Windows_NT)
+PY := .venv/Scripts/python.exe
+else
+PY := .venv/bin/python
+endif
+STAMP := .venv/.installed
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+export PIP_NO_INPUT := 1
+
+# Numba's cache does not notice an edit in a callee's file, so it lives in a directory
+# named after the digest of all sources.
+CACHED = dir="$$($(PY) tests/numba_cache.py)" && NUMBA_CACHE_DIR="$$dir"
+PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow test-all lint format bench-latency clean
+
+help:  ## what there is to make
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
+
+$(STAMP): pyproject.toml
+	@test -x $(PY) || $(PYTHON) -m venv .venv
+	@echo "installing maxmargin and its development tools into .venv ..."
+	@$(PY) -m pip install --quiet --editable ".[dev]"
+	@touch $@
+
+demo: $(STAMP)  ## fit, certify, compare with scikit-learn
+	@$(CACHED) $(PY) examples/demo.py
+
+test: lint  ## lint, types and every test that is not slow (under 10 minutes)
+	@$(PYTEST) -m "not slow"
+
+test-slow: $(STAMP)  ## only the slow tests
+	@$(PYTEST) -m slow
+
+test-all: test test-slow  ## everything
+
+lint: $(STAMP)  ## ruff and mypy, changing nothing
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m ruff format --check --quiet .
+	@$(PY) -m mypy
+
+format: $(STAMP)  ## let ruff fix and format
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+
+bench-latency: $(STAMP)  ## import and first-fit times against their budgets
+	@$(PY) -m benchmarks.latency
+
+clean:  ## remove .venv, caches and build products
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

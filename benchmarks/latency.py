@@ -1,0 +1,110 @@
+"""How long people wait before anything happens, against the budgets of the design.
+
+    python -m benchmarks.latency [--json]
+
+Every figure is the median over fresh processes of the time inside the process, without
+the start of the interpreter. A first fit is counted over scikit-learn's import, which
+the user of a drop-in replacement has paid already; Numba's import is ours and counts.
+The exit status is 1 when a budget is exceeded.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+SRC = Path(__file__).resolve().parents[1] / "src"
+
+IMPORT = """
+import time
+began = time.perf_counter()
+import maxmargin
+print(time.perf_counter() - began)
+"""
+
+FIT = """
+import time
+import sklearn.svm
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+X, y = load_breast_cancer(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+began = time.perf_counter()
+from maxmargin import SVC
+SVC().fit(X, y)
+print(time.perf_counter() - began)
+"""
+
+
+class Row(NamedTuple):
+    """One figure: the seconds of every run, and what they may be."""
+
+    name: str
+    budget: float
+    runs: list[float]
+
+    @property
+    def median(self) -> float:
+        """The figure that is judged."""
+        return statistics.median(self.runs)
+
+    @property
+    def kept(self) -> bool:
+        """Whether the budget is kept."""
+        return self.median <= self.budget
+
+
+def seconds(code: str, cache: Path | str) -> float:
+    """Run ``code`` in a new process with this Numba cache; return what it prints."""
+    env = os.environ | {"PYTHONPATH": str(SRC), "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return float(done.stdout.split()[-1])
+
+
+def measure(repeats: int = 5, cold_repeats: int = 3) -> list[Row]:
+    """All rows; the cold fits come first, and the last of them fills the cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        caches = [Path(folder, f"numba{k}") for k in range(cold_repeats)]
+        cold = [seconds(FIT, cache) for cache in caches]
+        warm = [seconds(FIT, caches[-1]) for _ in range(repeats)]
+        imports = [seconds(IMPORT, caches[-1]) for _ in range(repeats)]
+    return [
+        Row("import maxmargin", 0.3, imports),
+        Row("first fit in a new process, cache filled", 1.0, warm),
+        Row("first fit ever, cache empty", 8.0, cold),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks.latency", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--json", action="store_true", help="print JSON, not a table")
+    args = parser.parse_args()
+    rows = measure()
+    if args.json:
+        out = [
+            {"name": r.name, "median": r.median, "budget": r.budget, "runs": r.runs}
+            for r in rows
+        ]
+        print(json.dumps(out, indent=2))
+    else:
+        print(f"{'seconds, in fresh processes':42}{'median':>8}{'budget':>8}  verdict")
+        for row in rows:
+            verdict = "kept" if row.kept else "EXCEEDED"
+            print(f"{row.name:42}{row.median:8.3f}{row.budget:8.1f}  {verdict}")
+    return 0 if all(row.kept for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Support vector machines that are fast, and prove how good their answers are.
+
+The public names are loaded on first use, so that ``import maxmargin`` costs next to
+nothing; the first machine imports scikit-learn and Numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from maxmargin._referee import certify
+    from maxmargin.certificate import Certificate
+    from maxmargin.errors import (
+        ConvergenceWarning,
+        IndefiniteKernelWarning,
+        InputError,
+        NumericalError,
+    )
+    from maxmargin.estimators.svc import SVC
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "SVC": "maxmargin.estimators.svc",
+    "certify": "maxmargin._referee",
+    "Certificate": "maxmargin.certificate",
+    "ConvergenceWarning": "maxmargin.errors",
+    "IndefiniteKernelWarning": "maxmargin.errors",
+    "InputError": "maxmargin.errors",
+    "NumericalError": "maxmargin.errors",
+}
+
+__all__ = [
+    "SVC",
+    "Certificate",
+    "ConvergenceWarning",
+    "IndefiniteKernelWarning",
+    "InputError",
+    "NumericalError",
+    "certify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -1,0 +1,154 @@
+"""Ctrl-C: the first leaves a usable model, a second aborts.
+
+A KeyboardInterrupt raised wherever the interpreter happens to be would tear the solver's
+state, and with it an answer that may have taken hours. So for the length of one fit the
+first Ctrl-C only sets a flag, which the run looks at between two chunks of about 50 ms.
+
+Nothing is installed, and Ctrl-C raises KeyboardInterrupt as always,
+
+- off the main thread, where Python allows no signal handlers;
+- when the program has a handler of its own, which knows better;
+- inside a search or anything else that fits many machines or stores what it fitted
+  (:data:`SEARCHES`): there the one interrupted machine would be counted among the
+  others, or cached, and the search would go on.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from maxmargin.errors import Stop
+from maxmargin.observers import Watcher
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+    from typing import Self
+
+    from maxmargin.solvers.base import Snapshot
+
+__all__ = ["SEARCHES", "Interrupt", "inside_search"]
+
+SEARCHES = (
+    "sklearn.model_selection",
+    "joblib",  # all of scikit-learn's parallel ensembles, one-vs-rest, Memory
+    "sklearn.ensemble",  # AdaBoost fits one after another without joblib
+    "sklearn.feature_selection",
+    "sklearn.multioutput",
+    "sklearn.semi_supervised",
+    "dask",
+    "distributed",
+    "optuna",
+    "ray",
+    "hyperopt",
+    "skopt",
+)
+"""Packages and modules whose presence on the call stack means: many fits, not one."""
+
+MESSAGE = "maxmargin: stopping at the next step; press Ctrl-C again to abort\n"
+
+
+def inside_search() -> bool:
+    """Whether one of :data:`SEARCHES` is on the call stack."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        module = frame.f_globals.get("__name__")
+        if isinstance(module, str) and any(
+            module == name or module.startswith(name + ".") for name in SEARCHES
+        ):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class Interrupt(Watcher):
+    """Observer and context manager that turns the first Ctrl-C into a Stop.
+
+    Use it around the runs of one fit, and give it to them as an observer. Runs in
+    other threads stop too: the flag is shared. A fit inside a fit (in a callback, say)
+    uses the outer one's flag, so that one Ctrl-C stops both.
+
+    Examples
+    --------
+    >>> from maxmargin._interrupt import Interrupt
+    >>> with Interrupt() as interrupt:
+    ...     interrupt.pressed
+    False
+    """
+
+    def __init__(self) -> None:
+        self._pressed = False
+        self._told = False
+        self._installed = False
+        self._outer: Interrupt | None = None
+
+    @property
+    def pressed(self) -> bool:
+        """Whether Ctrl-C was pressed, perhaps too late to stop anything."""
+        return self._pressed or (self._outer is not None and self._outer.pressed)
+
+    @property
+    def installed(self) -> bool:
+        """Whether this one's handler is in place."""
+        return self._installed
+
+    def __enter__(self) -> Self:
+        self._pressed = self._told = False
+        if threading.current_thread() is not threading.main_thread() or inside_search():
+            return self
+        current = signal.getsignal(signal.SIGINT)
+        if current is signal.default_int_handler:
+            self._installed = True
+            signal.signal(signal.SIGINT, self._handle)
+        elif isinstance(owner := getattr(current, "__self__", None), Interrupt):
+            self._outer = owner
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._restore()
+
+    def on_step(self, snapshot: Snapshot) -> Stop | None:  # noqa: ARG002
+        """Stop when Ctrl-C was pressed."""
+        if not self.pressed:
+            return None
+        if self._pressed and not self._told:
+            self._tell()
+        return Stop.INTERRUPTED
+
+    def _restore(self) -> None:
+        # Only the default handler is ever replaced, so this is what was there before.
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._installed = False
+        self._outer = None
+
+    def _handle(self, signum: int, frame: FrameType | None) -> None:
+        if self._pressed:
+            # Restored here as well: this may be raised inside __exit__ itself.
+            self._restore()
+            signal.default_int_handler(signum, frame)
+        self._pressed = True
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say so on stderr, or leave it to the next step."""
+        stream = sys.stderr
+        if stream is None:  # a program without a console
+            return
+        try:
+            # A progress bar or the terminal's ^C may stand on the line already.
+            terminal = hasattr(stream, "isatty") and stream.isatty()
+            stream.write(("\n" if terminal else "") + MESSAGE)
+            stream.flush()
+            self._told = True
+        except (OSError, ValueError, RuntimeError):
+            # Closed, or interrupted in the middle of a write (which is not reentrant).
+            # Raised from a signal handler this would tear the run for one line of text.
+            self._told = False

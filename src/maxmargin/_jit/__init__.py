@@ -1,0 +1,60 @@
+"""The only package that imports Numba: compilation flags, disk cache, SIMD and exp.
+
+``njit`` here is Numba's with the library's flags. Rules it enforces or expects:
+no ``parallel=True`` (it aborts when two threads enter it), no explicit signatures, no
+function arguments (they never hit the disk cache); kernels and rows are NamedTuples,
+specialised through ``overload``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numba
+from numba.core import types
+from numba.extending import intrinsic, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["ASSOCIATIVE", "intrinsic", "is_record", "njit", "overload", "types"]
+
+# Sums may be reordered and contracted into fma; NaN and infinity keep their meaning.
+ASSOCIATIVE = frozenset({"reassoc", "contract", "nsz", "arcp"})
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+_warned = False
+
+
+def njit(function: Function, **options: Any) -> Function:
+    """Compile with the library's flags, cached on disk where a directory is writable."""
+    flags: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
+    try:
+        return numba.njit(cache=True, **flags)(function)
+    except RuntimeError as error:
+        # Numba raises this at decoration time when no cache directory can be written:
+        # a read-only installation of a user without a home, for example.
+        if "cannot cache" not in str(error):
+            raise
+        _say_once()
+        return numba.njit(**flags)(function)
+
+
+def _say_once() -> None:
+    global _warned  # noqa: PLW0603
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "no writable directory for Numba's cache: every new process compiles for "
+            "some seconds; set NUMBA_CACHE_DIR to a writable directory",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+
+def is_record(numba_type: Any, record: type) -> bool:
+    """Whether a Numba type is that of the NamedTuple class ``record``."""
+    named = isinstance(numba_type, types.NamedTuple | types.NamedUniTuple)
+    return named and numba_type.instance_class is record

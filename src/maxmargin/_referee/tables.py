@@ -1,0 +1,97 @@
+"""Tables of the user read in blocks, and attributes read with care."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+TILE = 1024  # rows and columns of kernel values alive at a time: 8 MB
+
+
+def as_table(name: str, X: Any) -> Any:
+    """X as an array or CSR matrix of numbers; its dtype is kept."""
+    table = X.tocsr() if issparse(X) else np.asarray(X)
+    if table.dtype.kind not in "fiub":
+        table = as_numbers(name, table)
+    require(
+        table.ndim == 2, f"{name} has shape {table.shape}: it must have rows and columns"
+    )
+    return table
+
+
+def take(table: Any, rows: Any, *, dense: bool = False) -> Any:
+    """Read some rows, in float64, and refuse what is not finite."""
+    block = table[rows]
+    if issparse(block):
+        block = block.astype(np.float64)  # a copy: the user's matrix stays as it is
+        block.sum_duplicates()
+        block = block.toarray() if dense else block
+    else:
+        block = np.asarray(block, dtype=np.float64)
+    entries = block.data if issparse(block) else block
+    require(
+        np.isfinite(entries).all(), "X contains NaN or infinity: pass that of the fit"
+    )
+    return block
+
+
+def tiles(n: int, width: int) -> Iterator[slice]:
+    """Cut n rows so that a block of them stays within 4 MB when dense."""
+    size = max(8, min(TILE, TILE * TILE // (2 * max(1, width))))
+    return (slice(start, min(n, start + size)) for start in range(0, n, size))
+
+
+def narrow(width: int) -> bool:
+    """Tell whether sparse rows are better written out: one product of dense tiles."""
+    return width <= TILE
+
+
+def moments(table: Any) -> tuple[Vector, float]:
+    """Mean of each column, and the variance of all entries together."""
+    n, width = table.shape
+    parts = list(tiles(n, 1 if issparse(table) else width))
+    with np.errstate(over="ignore"):  # an infinite variance makes γ = 0, as it should
+        centre = (
+            sum(np.asarray(take(table, part).sum(axis=0)).ravel() for part in parts) / n
+        )
+        mean, squares = centre.mean(), 0.0
+        for part in parts:
+            block = take(table, part)
+            entries = block.data if issparse(block) else block
+            zeros = block.shape[0] * width - entries.size
+            squares += float(np.square(entries - mean).sum() + zeros * mean**2)
+    return centre, squares / (n * width)
+
+
+def as_numbers(name: str, value: Any) -> Vector:
+    """Convert an attribute to finite float64 numbers."""
+    try:
+        numbers = np.asarray(value.toarray() if issparse(value) else value, np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"{name} must hold numbers: {error}"
+        raise InputError(msg) from error
+    require(np.isfinite(numbers).all(), f"{name} contains NaN or infinity")
+    return numbers
+
+
+def number_of(estimator: Any, name: str, default: float) -> float:
+    value = getattr(estimator, name, default)
+    require(isinstance(value, Real), f"{name}={value!r}: it must be a number")
+    return float(value)
+
+
+def require(holds: Any, sentence: str) -> None:
+    if not holds:
+        raise InputError(sentence)

@@ -1,0 +1,167 @@
+"""The certificate: how good an answer is, in numbers anybody can recompute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.problem import objective, violation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from maxmargin.problem import Model, Problem
+
+__all__ = ["Certificate", "certificate_of", "worst_of"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Proof of quality of a fitted machine.
+
+    Attributes
+    ----------
+    primal, dual : float
+        Objective of the model, and of its dual variables (the value that is
+        maximised; LIBSVM prints −dual). For ``C=inf`` the primal is that of w
+        rescaled to feasibility.
+    gap, relative_gap : float
+        primal − dual, and that over max(|primal|, |dual|).
+    violation : float
+        max over I_low of F − min over I_up of F, what ``tol`` bounds.
+    tol : float
+        The tolerance that was asked for (nan when it is not known).
+    balance : float
+        |Σβ|, which must vanish when there is an intercept.
+    bias_interval : tuple of float
+        All optimal values of the intercept lie in [lo, hi].
+    n_support, n_free, n_bound : int
+        Support vectors: all, strictly inside the box, and at its bound.
+    n_iter, n_kernel : int
+        Iterations, and kernel values computed.
+    seconds : float
+        Time the solver took.
+    stop : str
+        Why it stopped, a sentence.
+    problems : tuple of Certificate
+        One for each binary problem; empty when there is only one, which is this.
+    name : str
+        Which binary problem this is, such as ``"2 against 7"``.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    violation: float
+    bias_interval: tuple[float, float]
+    n_support: int
+    n_free: int
+    n_bound: int
+    n_iter: int = 0
+    n_kernel: int = 0
+    seconds: float = 0.0
+    stop: str = ""
+    tol: float = float("nan")
+    balance: float = 0.0
+    name: str = ""
+    problems: tuple[Certificate, ...] = field(default=(), repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the violation is within ``tol``."""
+        return self.violation <= self.tol
+
+    def __str__(self) -> str:
+        lo, hi = self.bias_interval
+        lines = [
+            f"primal      {self.primal:.10g}",
+            f"dual        {self.dual:.10g}",
+            f"gap         {self.gap:.3g} (relative {self.relative_gap:.2g})",
+            f"violation   {self.violation:.3g}{_against(self.violation, self.tol)}",
+            f"intercept   in [{lo:.6g}, {hi:.6g}]",
+            f"support     {self.n_support:,} vectors: "
+            f"{self.n_free:,} free, {self.n_bound:,} at bound",
+        ]
+        if self.n_iter or self.n_kernel:
+            lines.append(
+                f"work        {self.n_iter:,} iterations, "
+                f"{self.n_kernel:,} kernel values, {self.seconds:.3g} s"
+            )
+        if self.stop:
+            lines.append(f"stop        {self.stop}")
+        if self.problems:
+            count = len(self.problems)
+            late = sum(not one.ok for one in self.problems)
+            verdict = "all within tol" if late == 0 else f"{late} above tol"
+            lines.append(f"problems    {count} binary, {verdict}; the worst: {self.name}")
+        return "\n".join(lines)
+
+
+def _against(value: float, tol: float) -> str:
+    if np.isnan(tol):
+        return ""
+    return f" ≤ tol {tol:g}" if value <= tol else f" > tol {tol:g}"
+
+
+def certificate_of(
+    problem: Problem,
+    model: Model,
+    *,
+    tol: float,
+    stop: str,
+    n_iter: int,
+    n_kernel: int,
+    seconds: float,
+    name: str = "",
+) -> Certificate:
+    """Certificate of a solver's own answer, from its β and its gradient F."""
+    both = objective(problem, model)
+    support = model.beta != 0.0
+    bound = support & ((model.beta == problem.lower) | (model.beta == problem.upper))
+    return Certificate(
+        primal=both.primal,
+        dual=both.dual,
+        gap=both.gap,
+        relative_gap=both.relative_gap,
+        violation=violation(problem, model.beta, model.gradient),
+        bias_interval=model.interval,
+        n_support=int(support.sum()),
+        n_free=int((support & ~bound).sum()),
+        n_bound=int(bound.sum()),
+        n_iter=n_iter,
+        n_kernel=n_kernel,
+        seconds=seconds,
+        stop=stop,
+        tol=tol,
+        balance=abs(float(model.beta.sum())) if problem.balanced else 0.0,
+        name=name,
+    )
+
+
+def worst_of(
+    problems: Sequence[Certificate],
+    *,
+    n_support: int,
+    n_kernel: int,
+    seconds: float,
+) -> Certificate:
+    """The certificate of a whole machine: its worst binary problem on top.
+
+    Objective, violation, interval and counts of free and bound vectors are those of
+    the problem with the largest violation; iterations are summed; support vectors
+    (each counted once), kernel values and seconds are those of the whole fit.
+    """
+    if len(problems) == 1:
+        return replace(problems[0], n_kernel=n_kernel, seconds=seconds)
+    worst = max(problems, key=lambda one: (one.violation, one.relative_gap))
+    return replace(
+        worst,
+        n_support=n_support,
+        n_iter=sum(one.n_iter for one in problems),
+        n_kernel=n_kernel,
+        seconds=seconds,
+        problems=tuple(problems),
+    )

@@ -1,0 +1,52 @@
+"""What can go wrong, and why a solver stopped.
+
+Every exception and warning of the library lives here, together with :class:`Stop`,
+whose values are the sentences that people read in a certificate.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+
+__all__ = [
+    "ConvergenceWarning",
+    "IndefiniteKernelWarning",
+    "InputError",
+    "NumericalError",
+    "Stop",
+]
+
+
+class InputError(ValueError):
+    """The caller's mistake: what was given, what is allowed, what to do."""
+
+
+class NumericalError(ArithmeticError):
+    """Arithmetic broke down (overflow, NaN) where no input rule was violated."""
+
+
+class ConvergenceWarning(_SklearnConvergenceWarning):
+    """The solver stopped before reaching its tolerance; the model is usable."""
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """The kernel is not positive semi-definite: the optimum may only be local."""
+
+
+class Stop(Enum):
+    """Why a solver stopped. The value is the sentence shown to people."""
+
+    CONVERGED = "converged: the optimality conditions hold within tol"
+    MAX_ITER = "stopped early: the iteration limit was reached"
+    TIME_LIMIT = "stopped early: the time limit was reached"
+    INTERRUPTED = "stopped early: interrupted by Ctrl-C"
+    CALLBACK = "stopped early: a callback asked to stop"
+    STALLED = "stopped early: no further progress is possible in float64"
+    UNBOUNDED = "stopped: the dual is unbounded, so the classes overlap"
+
+    @property
+    def converged(self) -> bool:
+        """True when the answer is optimal within the tolerance."""
+        return self is Stop.CONVERGED

@@ -1,0 +1,255 @@
+"""What happens between checked arrays and fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from maxmargin._interrupt import Interrupt
+from maxmargin.errors import ConvergenceWarning, InputError, Stop
+from maxmargin.estimators.definiteness import warn_if_indefinite
+from maxmargin.estimators.multiclass import Plan, pair_betas, solve
+from maxmargin.estimators.prediction import checked_model, kernel_of
+from maxmargin.kernels.factory import training_gram
+from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
+from maxmargin.parallel import Workers, effective_jobs
+from maxmargin.solvers.pegasos import Pegasos
+from maxmargin.solvers.working_set import WorkingSetSmo
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.multiclass import Duals, Pair, Solved
+    from maxmargin.estimators.prediction import Fitted
+    from maxmargin.solvers.base import Observer
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = [
+    "Earlier",
+    "Task",
+    "fitted_attributes",
+    "model_to_go_on_from",
+    "solve_all",
+    "warm_betas",
+    "warn_if_early",
+]
+
+# At most this many pairs are solved at once, so that their shares of cache_size do not
+# depend on the number of threads, and neither do the results.
+PAIRS_AT_ONCE = 16
+
+# warn → warn_if_early → fit → the decorator with_callbacks → the caller
+CALLER = 4
+
+ADVICE = {
+    Stop.MAX_ITER: "raise max_iter (-1 sets no limit), scale the features, or go on from "
+    "here with warm_start=True",
+    Stop.TIME_LIMIT: "raise time_limit, or go on from here with warm_start=True",
+    Stop.INTERRUPTED: "go on from here with warm_start=True",
+    Stop.STALLED: "scale the features, lower C, or raise tol",
+}
+
+
+class Task(NamedTuple):
+    """What a fit was given, checked."""
+
+    rows: Any  # X
+    precomputed: bool  # whether X is the kernel matrix
+    gamma: float
+    classes: NDArray[Any]
+    class_weight: Vector
+    codes: Index  # class of every row; −1: left out
+    price: Vector  # C · class weight · sample weight of every row
+    pairs: list[Pair]
+
+
+class Earlier(NamedTuple):
+    """The fitted model that ``warm_start`` goes on from."""
+
+    shape: tuple[int, ...]
+    classes: NDArray[Any]
+    support: Index
+    model: Fitted
+
+
+def solve_all(
+    estimator: Any,
+    task: Task,
+    warm: Sequence[Vector] | None,
+    bridges: Sequence[Observer],
+) -> list[Solved]:
+    """Solve every pair, several at a time where there are several."""
+    count = len(task.pairs)
+    plan = Plan(
+        solver=_solver(estimator, shares=min(count, PAIRS_AT_ONCE)),
+        squared=estimator.loss == "squared_hinge",
+        fit_intercept=bool(estimator.fit_intercept),
+    )
+    kernel = kernel_of(estimator, task.gamma)
+    observers = [*_observers(estimator, count), *bridges]
+    jobs = effective_jobs(estimator.n_jobs)
+    # One problem gets all threads; several get one each.
+    with (
+        Interrupt() as interrupt,
+        Workers(jobs if count == 1 else 1) as inside,
+        Workers(1 if count == 1 else min(jobs, PAIRS_AT_ONCE)) as outside,
+    ):
+        gram = training_gram(kernel, task.rows, workers=inside)
+        floating = task.rows.dtype.kind == "f"
+        warn_if_indefinite(
+            estimator.kernel,
+            gram,
+            coef0=float(estimator.coef0),
+            eps=float(np.finfo(task.rows.dtype).eps) if floating else 0.0,
+            stacklevel=CALLER + 1,
+        )
+
+        def one(number: int) -> Solved:
+            return solve(
+                task.pairs[number],
+                gram,
+                task.codes,
+                task.price,
+                plan,
+                workers=inside,
+                observers=[interrupt, *observers],
+                warm=None if warm is None else warm[number],
+            )
+
+        return outside.map(one, range(count))
+
+
+def _solver(estimator: Any, *, shares: int) -> Any:
+    """The solver, with an equal share of the cache for each problem at work."""
+    limit = int(estimator.max_iter)
+    if estimator.solver == "pegasos":
+        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
+        options = {} if limit == -1 else {"max_iter": limit}
+        return Pegasos(tol=float(estimator.tol), seed=seed, **options)
+    return WorkingSetSmo(
+        tol=float(estimator.tol),
+        max_iter=limit,
+        cache_bytes=int(estimator.cache_size * (1 << 20)) // shares,
+        shrinking=bool(estimator.shrinking),
+    )
+
+
+def _observers(estimator: Any, problems: int) -> list[Observer]:
+    observers: list[Observer] = []
+    if estimator.time_limit is not None:
+        observers.append(TimeLimit(float(estimator.time_limit)))
+    if estimator.verbose:
+        observers.append(Progress(tol=float(estimator.tol), total=problems))
+    given = estimator.callbacks
+    if given is None:
+        given = ()
+    elif not isinstance(given, Iterable):
+        given = (given,)
+    # Pairs run in threads; nobody's callback should have to know.
+    return [*observers, *(Locked(as_observer(thing)) for thing in given)]
+
+
+def fitted_attributes(task: Task, duals: Duals) -> dict[str, Any]:
+    """What makes a fitted machine, and is enough to predict."""
+    rows, dual_coef = task.rows, duals.dual_coef
+    vectors = (
+        np.empty((0, 0), dtype=rows.dtype) if task.precomputed else rows[duals.support]
+    )
+    return {
+        "support_": duals.support.astype(np.int32),
+        "support_vectors_": vectors,
+        "n_support_": duals.n_support,
+        "dual_coef_": (
+            _full_csr(dual_coef, type(rows)) if sparse.issparse(rows) else dual_coef
+        ),
+        "intercept_": duals.intercept,
+        "classes_": task.classes,
+        "class_weight_": task.class_weight,
+        "shape_fit_": rows.shape,
+        "_gamma": task.gamma,
+    }
+
+
+def _full_csr(dense: Vector, kind: Any) -> Any:
+    """Every entry stored, zeros too, as scikit-learn lays dual_coef_ out."""
+    lines, width = dense.shape
+    indices = np.tile(np.arange(width, dtype=np.int32), lines)
+    indptr = np.arange(lines + 1, dtype=np.int32) * width
+    return kind((dense.ravel(), indices, indptr), shape=dense.shape)
+
+
+# --- going on -----------------------------------------------------------------------
+
+
+def model_to_go_on_from(estimator: Any) -> Earlier | None:
+    """Take what warm_start needs, before validation changes anything."""
+    if not (estimator.warm_start and hasattr(estimator, "dual_coef_")):
+        return None
+    model = checked_model(estimator)
+    support = np.asarray(estimator.support_, dtype=np.intp)
+    return Earlier(estimator.shape_fit_, estimator.classes_, support, model)
+
+
+def warm_betas(before: Earlier, task: Task) -> list[Vector]:
+    """β of every pair in the earlier model, whose rows must be these rows."""
+    support, model = before.support, before.model
+    owner = np.repeat(np.arange(model.k), np.diff(model.bounds))
+    same = before.shape == task.rows.shape and np.array_equal(
+        before.classes, task.classes
+    )
+    if same:
+        now = task.codes[support]
+        same = bool(((now == owner) | (now == -1)).all())
+    if same and not task.precomputed:
+        same = _same_rows(task.rows[support], model.vectors)
+    if not same:
+        msg = (
+            "warm_start=True goes on from the model of the fit before, so X and y must "
+            f"be its X and y: it was fitted on shape {before.shape} with classes "
+            f"{list(before.classes)}, and this X has shape {task.rows.shape}, classes "
+            f"{list(task.classes)} or other rows; set warm_start=False to start anew"
+        )
+        raise InputError(msg)
+    n = task.rows.shape[0]
+    return [pair_betas(pair, n, support, owner, model.dual_coef) for pair in task.pairs]
+
+
+def _same_rows(rows: Any, vectors: Any) -> bool:
+    """Whether two blocks of rows are equal, dense or sparse."""
+    if rows.shape != vectors.shape:
+        return False
+    if sparse.issparse(rows) or sparse.issparse(vectors):
+        kind = type(rows) if sparse.issparse(rows) else type(vectors)
+        return bool((kind(rows) != kind(vectors)).nnz == 0)
+    return bool(np.array_equal(rows, vectors))
+
+
+def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
+    """Say how far from its tolerance the solver stopped; callbacks know why they did."""
+    early = [one for one in solved if one.stop in ADVICE]
+    if not early:
+        return
+    worst = max(early, key=lambda one: one.certificate.violation)
+    limit = (
+        f"Solver terminated early (max_iter={estimator.max_iter}).  Consider "
+        "pre-processing your data with StandardScaler or MinMaxScaler. "
+        if worst.stop is Stop.MAX_ITER
+        else ""
+    )
+    where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
+    warnings.warn(
+        f"{limit}The solver {worst.stop.value}{where}: violation "
+        f"{worst.certificate.violation:.3g}, tol {estimator.tol:g}. The model is usable; "
+        f"to improve it, {ADVICE[worst.stop]}.",
+        ConvergenceWarning,
+        stacklevel=CALLER,
+    )

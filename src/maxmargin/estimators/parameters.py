@@ -1,0 +1,239 @@
+"""Constructor parameters: what is allowed, and what they mean for given rows.
+
+scikit-learn's convention is that constructors store and ``fit`` checks; the table
+:data:`RULES` says what every parameter may be, once, for the check and for people.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.errors import InputError
+from maxmargin.validation import InputTypeError, check_magnitude
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["RULES", "Rule", "check_parameters", "effective_gamma", "scale_gamma"]
+
+KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
+
+
+class Rule(NamedTuple):
+    """What a parameter may be: a type, a test of its value, and both in words."""
+
+    kind: Callable[[Any], bool]
+    test: Callable[[Any], bool]
+    words: str
+    advice: str = ""
+
+
+def _boolean(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _real(value: Any) -> bool:
+    return isinstance(value, Real) and not _boolean(value)
+
+
+def _integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not _boolean(value)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _always(value: Any) -> bool:  # noqa: ARG001
+    return True
+
+
+def _is_callbacks(value: Any) -> bool:
+    return value is None or callable(value) or _observes(value) or _is_list(value)
+
+
+def _observes(value: Any) -> bool:
+    return hasattr(value, "on_step")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+
+
+def _one_of(*names: str) -> Rule:
+    words = " or ".join(repr(name) for name in names)
+    return Rule(_text, lambda value: value in names, f"a str: {words}")
+
+
+_SWITCH = Rule(_boolean, _always, "True or False")
+
+RULES: dict[str, Rule] = {
+    "C": Rule(
+        _real,
+        lambda value: value > 0.0,
+        "a positive number, or inf",
+        "C is the price of a margin error; use C=inf for a hard margin",
+    ),
+    "kernel": Rule(
+        lambda value: _text(value) or callable(value),
+        lambda value: callable(value) or value in KERNELS,
+        "a str among " + ", ".join(map(repr, KERNELS)) + ", or a callable k(A, B)",
+    ),
+    "degree": Rule(_integer, lambda value: value >= 0, "an integer of at least 0"),
+    "gamma": Rule(
+        lambda value: _text(value) or _real(value),
+        lambda value: (
+            value in ("scale", "auto") if _text(value) else 0.0 <= value < math.inf
+        ),
+        "'scale', 'auto' or a finite number of at least 0",
+        "gamma scales the (squared) length of the rows; 'scale' suits most data",
+    ),
+    "coef0": Rule(_real, math.isfinite, "a finite number"),
+    "shrinking": _SWITCH,
+    "tol": Rule(
+        _real,
+        lambda value: 0.0 < value < math.inf,
+        "a positive, finite number",
+        "tol bounds the violation of the optimality conditions; 1e-3 is customary",
+    ),
+    "cache_size": Rule(
+        _real,
+        lambda value: 0.0 < value < math.inf,
+        "a positive, finite number",
+        "it is the memory for kernel values, in MB",
+    ),
+    "class_weight": Rule(
+        lambda value: value is None or _text(value) or isinstance(value, Mapping),
+        lambda value: not _text(value) or value == "balanced",
+        "'balanced', a dict from label to weight, or None",
+    ),
+    "verbose": Rule(
+        lambda value: _boolean(value) or _integer(value),
+        lambda value: int(value) >= 0,
+        "a boolean or an integer of at least 0",
+    ),
+    "max_iter": Rule(
+        _integer,
+        lambda value: value >= -1,
+        "an integer of at least -1",
+        "-1 sets no limit",
+    ),
+    "decision_function_shape": _one_of("ovr", "ovo"),
+    "break_ties": _SWITCH,
+    "random_state": Rule(
+        lambda value: (
+            value is None
+            or _integer(value)
+            or isinstance(value, np.random.RandomState)
+            or value is np.random
+        ),
+        lambda value: not _integer(value) or 0 <= value < 2**32,
+        "None, an integer between 0 and 2**32 - 1, or a RandomState",
+    ),
+    "loss": _one_of("hinge", "squared_hinge"),
+    "fit_intercept": _SWITCH,
+    "solver": _one_of("smo", "pegasos"),
+    "n_jobs": Rule(
+        lambda value: value is None or _integer(value),
+        lambda value: value is None or value != 0,
+        "None or an integer other than 0",
+        "None and -1 use every core, 1 is serial",
+    ),
+    "time_limit": Rule(
+        lambda value: value is None or _real(value),
+        lambda value: value is None or value > 0.0,
+        "None or a positive number of seconds",
+    ),
+    "callbacks": Rule(_is_callbacks, _always, "None, an observer, or a list of them"),
+    "warm_start": _SWITCH,
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Hold every constructor parameter against its rule."""
+    for name, value in estimator.get_params(deep=False).items():
+        rule = RULES[name]
+        right_kind = rule.kind(value)
+        if right_kind and rule.test(value):
+            continue
+        advice = f" {name}={value!r}: {rule.advice}." if rule.advice else ""
+        msg = (
+            f"The {name!r} parameter of {type(estimator).__name__} must be "
+            f"{rule.words}. Got {value!r} instead.{advice}"
+        )
+        raise InputError(msg) if right_kind else InputTypeError(msg)
+
+
+def effective_gamma(estimator: Any, X: Any) -> float:
+    """The number that ``gamma`` means for these rows; 0 where no kernel uses it."""
+    kernel = estimator.kernel
+    if callable(kernel) or kernel == "precomputed":
+        return 0.0
+    if kernel == "linear":
+        check_magnitude(X, lambda norm2: norm2)
+        return 1.0
+    degree, coef0 = int(estimator.degree), float(estimator.coef0)
+    if isinstance(estimator.gamma, str):
+        check_magnitude(X, lambda norm2: norm2)
+        gamma = 1.0 / X.shape[1] if estimator.gamma == "auto" else scale_gamma(X)
+    else:
+        gamma = float(estimator.gamma)
+
+    def largest(norm2: float) -> float:
+        base = np.float64(gamma * norm2 + abs(coef0))
+        return float(base**degree) if kernel == "poly" else float(base)
+
+    check_magnitude(X, largest)
+    return gamma
+
+
+def scale_gamma(X: Any) -> float:
+    r"""``gamma="scale"``: 1 / (n_features · Var X), or 1 for constant X.
+
+    The variance is that of all values, the zeros of sparse rows among them, in
+    float64 whatever the dtype of X. It is taken of :math:`2^{-e}X` with
+    :math:`2^e` just above the largest value, so that squares neither overflow nor
+    vanish; only a γ that is itself not representable is refused.
+    """
+    values = X.data if sparse.issparse(X) else X.reshape(-1)
+    size = X.shape[0] * X.shape[1]
+    lowest = float(values.min()) if values.size else 0.0
+    highest = float(values.max()) if values.size else 0.0
+    zeros = size - values.size
+    if zeros:
+        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
+    if lowest == highest:
+        return 1.0
+    peak = max(-lowest, highest)
+    exponent = math.frexp(peak)[1]
+    starts = range(0, values.size, BLOCK)
+
+    def block(start: int) -> Any:
+        return np.ldexp(values[start : start + BLOCK].astype(np.float64), -exponent)
+
+    mean = sum(float(block(start).sum()) for start in starts) / size
+    total = zeros * mean * mean
+    for start in starts:
+        deviation = block(start) - mean
+        total += float(deviation @ deviation)
+    try:
+        gamma = math.ldexp(size / (X.shape[1] * total), -2 * exponent)
+    except OverflowError:
+        gamma = math.inf
+    if not np.finfo(np.float64).tiny <= gamma < math.inf:
+        size_word = "small" if gamma > 1.0 else "large"
+        msg = (
+            f"gamma='scale': the features are too {size_word} (at most {peak:.3g} in "
+            "size) for 1 / (n_features * X.var()) to be a normal float64. The dual "
+            "coefficients or intercepts are not finite then; scale the features, for "
+            "instance with StandardScaler"
+        )
+        raise InputError(msg)
+    return gamma

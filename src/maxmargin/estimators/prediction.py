@@ -1,0 +1,213 @@
+"""From a fitted machine's public attributes to decision values.
+
+Predictions use what anybody can see and change (``support_vectors_``, ``dual_coef_``,
+``intercept_``, …). Compiled code believes shapes and indices, so they are checked
+every time: an altered model gets an error, never a crash (CVE-2020-28975).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.errors import InputError
+from maxmargin.kernels.factory import compile_kernel, expansion
+from maxmargin.validation import checked_csr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from maxmargin.parallel import Workers
+
+    Vector = NDArray[np.float64]
+    Refusal = Callable[[str, str], NoReturn]
+
+__all__ = ["Fitted", "checked_model", "decision_blocks", "kernel_of", "weights"]
+
+BLOCK = 1 << 22  # decision values held at once where only their votes are wanted
+
+
+class Fitted(NamedTuple):
+    """The checked attributes of a machine."""
+
+    k: int  # classes
+    bounds: NDArray[np.intp]  # support vectors of class c: bounds[c]:bounds[c + 1]
+    vectors: Any  # support vectors, or for a precomputed kernel their row numbers
+    dual_coef: Vector
+    intercept: Vector
+
+
+def checked_model(estimator: Any) -> Fitted:
+    """The attributes of a fitted machine, or an InputError that names the altered one."""
+    name = type(estimator).__name__
+
+    def refuse(attribute: str, why: str) -> NoReturn:
+        msg = (
+            f"The internal representation of {name} was altered: {attribute} {why}; "
+            "fit it anew"
+        )
+        raise InputError(msg)
+
+    def array(attribute: str, kinds: str) -> NDArray[Any]:
+        value = getattr(estimator, attribute, None)
+        if attribute == "dual_coef_" and sparse.issparse(value):
+            value = _own_csr(value, attribute, refuse).toarray()
+        try:
+            found = np.asarray(value)
+        except ValueError:
+            refuse(attribute, "is not an array")
+        if found.dtype.kind not in kinds:
+            refuse(attribute, f"has dtype {found.dtype}")
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            refuse(attribute, "is not finite")
+        return found
+
+    k = len(array("classes_", "biufUSOMm").reshape(-1))
+    if k < 2:
+        refuse("classes_", f"has {k} entries")
+    support = array("support_", "iu")
+    n_support = array("n_support_", "iu").astype(np.int64)
+    dual_coef = np.ascontiguousarray(array("dual_coef_", "f"), dtype=np.float64)
+    intercept = np.ascontiguousarray(array("intercept_", "f"), dtype=np.float64)
+    n = support.size
+    if support.ndim != 1:
+        refuse("support_", f"has shape {support.shape}")
+    if n_support.shape != (k,) or (n_support < 0).any() or (n_support > n).any():
+        refuse("n_support_", f"must hold {k} counts of at most {n}")
+    if int(n_support.sum()) != n:
+        refuse("n_support_", f"adds up to {n_support.sum()}, not {n}")
+    if dual_coef.shape != (k - 1, n):
+        refuse("dual_coef_", f"has shape {dual_coef.shape}, not {(k - 1, n)}")
+    if intercept.shape != (k * (k - 1) // 2,):
+        refuse("intercept_", f"has shape {intercept.shape}")
+    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+        rows = getattr(estimator, "n_features_in_", 0)
+        if n and not (support.min() >= 0 and support.max() < rows):
+            refuse("support_", f"must lie between 0 and {rows - 1}")
+        vectors: Any = support.astype(np.intp)
+    else:
+        vectors = _checked_vectors(estimator, n, refuse)
+    gamma = getattr(estimator, "_gamma", None)
+    if not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
+        refuse("_gamma", f"is {gamma!r}")
+    bounds = np.concatenate([[0], np.cumsum(n_support)]).astype(np.intp)
+    return Fitted(k, bounds, vectors, dual_coef, intercept)
+
+
+def _checked_vectors(estimator: Any, n: int, refuse: Refusal) -> Any:
+    vectors = getattr(estimator, "support_vectors_", None)
+    name = "support_vectors_"
+    if callable(estimator.kernel) and not hasattr(estimator, "n_features_in_"):
+        if not isinstance(vectors, np.ndarray) or vectors.shape[:1] != (n,):
+            refuse(name, f"must be an array of {n} samples")
+        return vectors
+    if sparse.issparse(vectors):
+        vectors = _own_csr(vectors, name, refuse)
+        values = vectors.data
+    elif isinstance(vectors, np.ndarray):
+        vectors = values = np.require(np.asarray(vectors), requirements=["C", "A"])
+    else:
+        refuse(name, "is neither an array nor CSR")
+    if values.dtype.type not in (np.float32, np.float64) or not values.dtype.isnative:
+        refuse(name, f"has dtype {values.dtype}")
+    if vectors.shape != (n, estimator.n_features_in_):
+        refuse(name, f"has shape {vectors.shape}, not {(n, estimator.n_features_in_)}")
+    if not np.isfinite(values).all():
+        refuse(name, "is not finite")
+    return vectors
+
+
+def _own_csr(value: Any, attribute: str, refuse: Refusal) -> Any:
+    if value.format != "csr" or value.ndim != 2:
+        refuse(attribute, f"is sparse but {value.format}, not CSR")
+    try:
+        return checked_csr(value)
+    except InputError as error:
+        refuse(attribute, f"is malformed ({error})")
+
+
+def decision_blocks(
+    estimator: Any, X: Any, model: Fitted, *, workers: Workers, whole: bool
+) -> Iterator[tuple[slice, Vector]]:
+    """Decisions of all pairs, in blocks of rows: (rows, values of shape (rows, pairs)).
+
+    Each block is positive for the first class of a pair, or with two classes for
+    ``classes_[1]``. ``whole`` asks for one block.
+    """
+    kernel = kernel_of(estimator, estimator._gamma)
+    pairs = model.intercept.size
+    n = X.shape[0]
+    step = n if whole else max(1024, BLOCK // pairs)
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
+        block = X if step >= n else X[rows]
+        yield rows, _decisions(kernel, block, model, workers)
+
+
+def _decisions(kernel: Any, X: Any, model: Fitted, workers: Workers) -> Vector:
+    k, bounds = model.k, model.bounds
+    out = np.tile(model.intercept, (X.shape[0], 1))
+    if k == 2:
+        if bounds[-1]:
+            out += expansion(kernel, X, model.vectors, model.dual_coef, workers=workers)
+        return out
+    # Class by class: its vectors carry k − 1 coefficients, not one for every pair.
+    column = {pair: at for at, pair in enumerate(combinations(range(k), 2))}
+    for c in range(k):
+        some = slice(bounds[c], bounds[c + 1])
+        if some.start == some.stop:
+            continue
+        coef = np.ascontiguousarray(model.dual_coef[:, some])
+        part = expansion(kernel, X, model.vectors[some], coef, workers=workers)
+        for line in range(k - 1):
+            other = line if line < c else line + 1
+            out[:, column[min(c, other), max(c, other)]] += part[:, line]
+    return out
+
+
+def kernel_of(estimator: Any, gamma: float) -> Any:
+    """The kernel as compiled code wants it; functions and 'precomputed' as they are."""
+    kernel = estimator.kernel
+    if callable(kernel) or kernel == "precomputed":
+        return kernel
+    return compile_kernel(
+        kernel,
+        degree=int(estimator.degree),
+        gamma=float(gamma),
+        coef0=float(estimator.coef0),
+    )
+
+
+def weights(model: Fitted) -> Any:
+    """Weight vectors of a linear machine, one row for each pair; CSR if the vectors are.
+
+    Row by row Σβ·x over the two classes of the pair, as the decisions are laid out.
+    """
+    if model.k == 2:
+        return _product(model.dual_coef, model.vectors)
+    lines = []
+    for i in range(model.k):
+        for j in range(i + 1, model.k):
+            total: Any = 0
+            for own, line in ((i, j - 1), (j, i)):
+                some = slice(model.bounds[own], model.bounds[own + 1])
+                part = _product(
+                    model.dual_coef[line : line + 1, some], model.vectors[some]
+                )
+                total = part if isinstance(total, int) else total + part
+            lines.append(total)
+    if sparse.issparse(model.vectors):
+        return type(model.vectors)(sparse.vstack(lines, format="csr"))
+    return np.vstack(lines)
+
+
+def _product(coef: Vector, vectors: Any) -> Any:
+    if sparse.issparse(vectors):
+        return type(vectors)(coef) @ vectors
+    return coef @ vectors

@@ -1,0 +1,1 @@
+"""What "similar" means: kernels, and the kernel matrices solvers ask."""

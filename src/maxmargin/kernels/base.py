@@ -1,0 +1,56 @@
+"""What a solver may ask of a kernel matrix.
+
+A :class:`Gram` is K over the n points of one problem. It is never stored as a whole
+unless it is small (:mod:`maxmargin.kernels.store`): a solver asks for blocks of values, or for products in which the
+values are made, used and forgotten. Its three implementations are
+:class:`~maxmargin.kernels.gram.VectorGram` (compiled kernels of dense or sparse rows),
+:class:`~maxmargin.kernels.table.TableGram` (precomputed) and
+:class:`~maxmargin.kernels.table.CallableGram` (a Python function).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Gram"]
+
+
+class Gram(Protocol):
+    """The kernel matrix of n points, in two precisions.
+
+    ``precisions`` lists the dtypes in which values can be asked for, cheapest first,
+    always ending with float64. A value's bits depend only on the two points and the
+    dtype, never on the block, order or thread that made it, and ``K[i, j]`` has the
+    bits of ``K[j, i]``.
+    """
+
+    n: int
+    precisions: tuple[np.dtype[Any], ...]
+    cost: float  # of one value, in units of about a nanosecond
+
+    def diagonal(self) -> Vector:
+        """K[i, i] for every point, in float64."""
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """Write K[rows, cols] into ``out[:len(rows), :len(cols)]``, in out's dtype."""
+
+    def apply(
+        self,
+        rows: Index,
+        cols: Index,
+        coef: Vector,
+        out: Vector,
+        dtype: np.dtype[Any],
+    ) -> None:
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``; values made in ``dtype``."""
+
+    @property
+    def n_kernel(self) -> int:
+        """Number of kernel values computed so far."""

@@ -1,0 +1,209 @@
+"""The kernel matrix of vectors under a compiled kernel, never stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin._jit import njit
+from maxmargin.errors import NumericalError
+from maxmargin.kernels import tiles
+from maxmargin.kernels.vector import Rbf, transform
+from maxmargin.rows import (
+    DenseRows,
+    Rows,
+    centre,
+    largest_magnitude,
+    rows_of,
+    squared_norms,
+    unit_scale,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.vector import VectorKernel
+    from maxmargin.parallel import Workers
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["VectorGram", "prepare", "vector_expansion"]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_NO_COEF = np.empty((0, 0))
+_GRAIN = 256  # rows below which a second thread costs more than it brings
+_LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
+
+
+def _diagonal(kernel, norms, out):  # type: ignore[no-untyped-def]
+    for i in range(norms.size):
+        out[i] = norms[i]
+        transform(kernel, out[i : i + 1], norms[i], norms[i : i + 1])
+
+
+_diagonal = njit(_diagonal)
+
+
+def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
+    """The kernel of rows multiplied by ``scale`` that has the values of the given one."""
+    gamma = kernel.gamma / scale / scale
+    return kernel._replace(gamma=gamma)
+
+
+def prepare(kernel: VectorKernel, *arrays: Any) -> tuple[VectorKernel, list[Rows]]:
+    """Rows of one or two arrays read through one common affine map, and its kernel.
+
+    Dense rows are centred for the Gaussian kernel, which does not see translations
+    but whose squared distances lose digits far from the origin. Values far from unit
+    size are scaled by a power of two, which changes no digit.
+    """
+    dense = all(isinstance(X, np.ndarray) for X in arrays)
+    first = arrays[-1]
+    if dense and isinstance(kernel, Rbf):
+        shift, scale = centre(first)
+        return rescaled(kernel, scale), [rows_of(X, shift, scale) for X in arrays]
+    values = first if isinstance(first, np.ndarray) else first.data
+    scale = unit_scale(largest_magnitude(values))
+    return rescaled(kernel, scale), [rows_of(X, scale=scale) for X in arrays]
+
+
+def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
+    out, zero = np.empty(n, dtype), dtype.type(0.0)
+    workers.spread(lambda a, b: squared_norms(rows, a, b, zero, out), n, 4 * _GRAIN)
+    return out
+
+
+class VectorGram:
+    """K over the rows of X, or over some of them (``subset``).
+
+    Parameters
+    ----------
+    kernel : VectorKernel
+        The kernel.
+    X : ndarray (C order) or CSR matrix
+        The points; kept, not copied.
+    workers : Workers
+        Threads for large requests.
+    """
+
+    def __init__(self, kernel: VectorKernel, X: Any, workers: Workers) -> None:
+        self.kernel, (self._rows,) = prepare(kernel, X)
+        self.n, self._d = X.shape
+        self._workers = workers
+        self._index: Index | None = None
+        self._count = 0
+        self._all = {
+            dtype: _norms(self._rows, self.n, dtype, workers)
+            for dtype in (SINGLE, DOUBLE)
+        }
+        largest = float(np.abs(self.diagonal()).max(initial=0.0))
+        if not np.isfinite(largest):
+            msg = (
+                f"the {type(kernel).__name__.lower()} kernel overflows float64 on this "
+                "data; scale the features (StandardScaler) or reduce gamma and degree"
+            )
+            raise NumericalError(msg)
+        single = largest < _LARGEST_SINGLE and self._single_is_safe()
+        self.precisions = (SINGLE, DOUBLE) if single else (DOUBLE,)
+
+    def _single_is_safe(self) -> bool:
+        """Whether parameters and norms fit in float32 at all."""
+        largest = float(self._all[DOUBLE].max(initial=0.0))
+        return max(abs(self.kernel.gamma), largest) < _LARGEST_SINGLE
+
+    @property
+    def cost(self) -> float:
+        """Work of one kernel value, in units of about one nanosecond."""
+        return 1.0 + self._d / 50.0
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed so far."""
+        return self._count
+
+    def subset(self, index: Index, workers: Workers) -> VectorGram:
+        """The kernel matrix of the points ``index``, with a counter of its own."""
+        part = object.__new__(VectorGram)
+        part.__dict__.update(self.__dict__)
+        part.n, part._workers, part._count = index.size, workers, 0
+        part._index = index if self._index is None else self._index[index]
+        return part
+
+    def diagonal(self) -> Vector:
+        """K[i, i] in float64."""
+        norms = self._all[DOUBLE]
+        out = np.empty(norms.size)
+        _diagonal(self.kernel, norms, out)
+        return out if self._index is None else out[self._index]
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """K[rows, cols] into the top left corner of ``out``, in its dtype."""
+        self._product(rows, cols, _NO_COEF, out, out.dtype, store=True)
+
+    def apply(
+        self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
+    ) -> None:
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``, values made in ``dtype``."""
+        table = out.reshape(-1, 1)
+        self._product(rows, cols, coef.reshape(1, -1), table, dtype, store=False)
+
+    def _product(
+        self,
+        rows: Index,
+        cols: Index,
+        coef: Vector,
+        out: NDArray[Any],
+        dtype: np.dtype[Any],
+        *,
+        store: bool,
+    ) -> None:
+        rows, cols = self._global(rows), self._global(cols)
+        norms = self._all[dtype]
+        sides = (self._rows, norms, self._rows, norms)
+        _spread_product(self.kernel, sides, rows, cols, coef, out, store, self._workers)
+        self._count += rows.size * cols.size
+
+    def _global(self, index: Index) -> Index:
+        return index if self._index is None else self._index[index]
+
+
+def _spread_product(
+    kernel: VectorKernel,
+    sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
+    index: Index,
+    cols: Index,
+    coef: Vector,
+    out: NDArray[Any],
+    store: bool,
+    workers: Workers,
+) -> None:
+    """One request, its rows spread over the threads."""
+    left, left_norms, right, right_norms = sides
+    dtype = left_norms.dtype
+    d = right.shift.size if isinstance(right, DenseRows) else right.d
+    shape = tiles.shape_of(left, d, dtype)
+
+    def slab(a: int, b: int) -> None:
+        space = tiles.scratch(shape, dtype)
+        tiles.product(
+            kernel, left, left_norms, index[a:b], right, right_norms, cols, coef, shape,
+            space, out[a:b], store,
+        )  # fmt: skip
+
+    workers.spread(slab, index.size, _GRAIN)
+
+
+def vector_expansion(
+    kernel: VectorKernel, X: Any, vectors: Any, coef: Vector, workers: Workers
+) -> Vector:
+    """``out[t, m] = Σ_j K(X[t], vectors[j])·coef[m, j]`` in float64 throughout."""
+    kernel, (left, right) = prepare(kernel, X, vectors)
+    index = np.arange(X.shape[0], dtype=np.intp)
+    cols = np.arange(vectors.shape[0], dtype=np.intp)
+    norms = _norms(left, index.size, DOUBLE, workers), _norms(right, cols.size, DOUBLE, workers)
+    out = np.zeros((index.size, coef.shape[0]))
+    sides = (left, norms[0], right, norms[1])
+    _spread_product(kernel, sides, index, cols, coef, out, False, workers)
+    return out

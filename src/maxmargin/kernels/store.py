@@ -1,0 +1,193 @@
+"""Kernel rows that are computed once and kept, where there is memory for them.
+
+A problem small enough to keep its whole matrix asks for every row at most once
+(:class:`StoredGram`). In one-vs-one training the values between points of one class are
+wanted by every pair that class takes part in: they are computed once for the whole fit
+(:class:`ClassTables`) and shared, read-only, by all pairs and threads. Whether something
+is stored depends on sizes alone, so results do not depend on threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin._jit import njit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.base import Gram
+    from maxmargin.parallel import Workers
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["ClassTables", "StoredGram", "precision_of", "stored_bytes"]
+
+SMALL = 1000  # up to this many points float64 costs next to nothing
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def precision_of(gram: Gram, n: int) -> np.dtype[Any]:
+    """Precision in which a problem of n points begins: float32 where it pays."""
+    return SINGLE if n > SMALL and SINGLE in gram.precisions else DOUBLE
+
+
+def stored_bytes(n: int, dtype: np.dtype[Any]) -> int:
+    """Memory of a whole kernel matrix."""
+    return n * n * dtype.itemsize
+
+
+def _gather(table, rows, cols, out):  # type: ignore[no-untyped-def]
+    for t in range(rows.size):
+        source, target = table[rows[t]], out[t]
+        for c in range(cols.size):
+            target[c] = source[cols[c]]
+
+
+def _add_rows(table, cols, coef, rows, out):  # type: ignore[no-untyped-def]
+    if rows.size == table.shape[1]:  # all points, in order
+        for c in range(cols.size):
+            source, factor = table[cols[c]], coef[c]
+            for t in range(out.size):
+                out[t] += factor * np.float64(source[t])
+    else:
+        for c in range(cols.size):
+            source, factor = table[cols[c]], coef[c]
+            for t in range(rows.size):
+                out[t] += factor * np.float64(source[rows[t]])
+
+
+_gather = njit(_gather)
+_add_rows = njit(_add_rows, fastmath={"contract"})
+
+
+class ClassTables:
+    """K between the points of every class, in one precision, computed once.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of all points of the fit.
+    members : sequence of ndarray
+        The points of each class, ascending.
+    dtype : dtype
+        Precision of the tables.
+    workers : Workers
+        Classes are spread over them.
+    """
+
+    def __init__(
+        self, gram: Any, members: Sequence[Index], dtype: np.dtype[Any], workers: Workers
+    ) -> None:
+        self.dtype = dtype
+        self._tables: list[NDArray[Any]] = [
+            np.empty((one.size, one.size), dtype) for one in members
+        ]
+        parts = [gram.subset(one, workers) for one in members]
+
+        def fill(k: int) -> None:
+            everyone = np.arange(members[k].size, dtype=np.intp)
+            parts[k].block(everyone, everyone, self._tables[k])
+
+        workers.map(fill, range(len(members)))
+        self.n_kernel = sum(part.n_kernel for part in parts)
+
+    def table(self, k: int) -> NDArray[Any]:
+        """K of class k."""
+        return self._tables[k]
+
+
+class StoredGram:
+    """A Gram that keeps every row it has computed, in one precision.
+
+    Parameters
+    ----------
+    gram : Gram
+        Where the values come from; also answers in the other precision.
+    dtype : dtype
+        Precision of what is kept.
+    own : tuple of two ndarrays, optional
+        Tables of the two classes that make up the points: first those of one class,
+        then those of the other. What they hold is not computed again.
+    """
+
+    def __init__(
+        self,
+        gram: Any,
+        dtype: np.dtype[Any],
+        own: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    ) -> None:
+        self.n, self.precisions, self.cost = gram.n, gram.precisions, gram.cost
+        self._gram, self._dtype, self._own = gram, dtype, own
+        self._table: NDArray[Any] | None = None
+        self._have = np.zeros(self.n, bool)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Values are left behind when pickled: they can be computed again."""
+        kept = {**self.__dict__, "_table": None}
+        return {**kept, "_have": np.zeros(self.n, bool)}
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed so far."""
+        return int(self._gram.n_kernel)
+
+    def diagonal(self) -> Vector:
+        """K[i, i] in float64."""
+        diagonal: Vector = self._gram.diagonal()
+        return diagonal
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """K[rows, cols] into ``out``."""
+        if out.dtype != self._dtype:
+            self._gram.block(rows, cols, out)
+            return
+        _gather(self._rows(rows), rows, cols, out)
+
+    def apply(
+        self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
+    ) -> None:
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``; K[j, :] is row j by symmetry."""
+        if dtype != self._dtype:
+            self._gram.apply(rows, cols, coef, out, dtype)
+            return
+        _add_rows(self._rows(cols), cols, coef, rows, out)
+
+    def _rows(self, wanted: Index) -> NDArray[Any]:
+        """The table, with the wanted rows in it."""
+        if self._table is None:
+            self._table = np.empty((self.n, self.n), self._dtype)
+        missing = wanted[~self._have[wanted]]
+        if missing.size:
+            self._have[missing] = True
+            if self._own is None:
+                everyone = np.arange(self.n, dtype=np.intp)
+                self._compute(missing, everyone, 0)
+            else:
+                self._compute_beside(missing, self._own)
+        return self._table
+
+    def _compute(self, rows: Index, cols: Index, at: int) -> None:
+        assert self._table is not None  # noqa: S101
+        values = np.empty((rows.size, cols.size), self._dtype)
+        self._gram.block(rows, cols, values)
+        self._table[rows, at : at + cols.size] = values
+
+    def _compute_beside(
+        self, missing: Index, own: tuple[NDArray[Any], NDArray[Any]]
+    ) -> None:
+        """Values within a class are copied, those between the classes computed."""
+        assert self._table is not None  # noqa: S101
+        border = own[0].shape[0]
+        first, second = missing[missing < border], missing[missing >= border]
+        self._table[first, :border] = own[0][first]
+        self._table[second, border:] = own[1][second - border]
+        if first.size:
+            self._compute(first, np.arange(border, self.n, dtype=np.intp), border)
+        if second.size:
+            self._compute(second, np.arange(border, dtype=np.intp), 0)

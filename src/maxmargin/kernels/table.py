@@ -1,0 +1,166 @@
+"""Kernel matrices that come from outside: precomputed, or a Python function k(A, B)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin._jit import njit
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from maxmargin.parallel import Workers
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["CallableGram", "TableGram", "callable_expansion", "table_expansion"]
+
+_VALUES = 1 << 20  # kernel values asked of a Python function at a time: 8 MB
+
+
+def _table_block(K, rows, cols, out):  # type: ignore[no-untyped-def]
+    for t in range(rows.size):
+        row = K[rows[t]]
+        for c in range(cols.size):
+            out[t, c] = row[cols[c]]
+
+
+def _table_apply(K, rows, cols, coef, out):  # type: ignore[no-untyped-def]
+    for t in range(rows.size):
+        row = K[rows[t]]
+        total = 0.0
+        for c in range(cols.size):
+            total += np.float64(row[cols[c]]) * coef[c]
+        out[t] += total
+
+
+_table_block = njit(_table_block)
+_table_apply = njit(_table_apply)
+
+
+class TableGram:
+    """A precomputed, symmetric kernel matrix, as it is: no copy, no float32."""
+
+    precisions = (np.dtype(np.float64),)
+    cost = 1.0
+
+    def __init__(self, K: NDArray[np.floating[Any]], index: Index | None = None) -> None:
+        self._K = K.view()
+        self._K.flags.writeable = False
+        self._index = index
+        self.n = K.shape[0] if index is None else index.size
+        self.n_kernel = 0  # nothing is computed
+
+    def subset(self, index: Index, workers: Workers) -> TableGram:  # noqa: ARG002
+        """The matrix of the points ``index``."""
+        return TableGram(self._K, self._global(index))
+
+    def diagonal(self) -> Vector:
+        """K[i, i]."""
+        diagonal = np.asarray(np.diagonal(self._K), dtype=np.float64)
+        return diagonal.copy() if self._index is None else diagonal[self._index]
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """K[rows, cols] into ``out``."""
+        _table_block(self._K, self._global(rows), self._global(cols), out)
+
+    def apply(
+        self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: Any = None
+    ) -> None:  # noqa: ARG002
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``."""
+        _table_apply(self._K, self._global(rows), self._global(cols), coef, out)
+
+    def _global(self, index: Index) -> Index:
+        return index if self._index is None else self._index[index]
+
+
+class CallableGram:
+    """The matrix of a Python function ``k(A, B)`` → (len(A), len(B)) array."""
+
+    precisions = (np.dtype(np.float64),)
+    cost = 20.0
+
+    def __init__(
+        self, kernel: Callable[[Any, Any], Any], X: Any, index: Index | None = None
+    ) -> None:
+        self._kernel, self._X, self._index = kernel, X, index
+        self.n = X.shape[0] if index is None else index.size
+        self.n_kernel = 0
+
+    def subset(self, index: Index, workers: Workers) -> CallableGram:  # noqa: ARG002
+        """The matrix of the points ``index``."""
+        return CallableGram(self._kernel, self._X, self._global(index))
+
+    def diagonal(self) -> Vector:
+        """K[i, i], from square blocks on the diagonal."""
+        out = np.empty(self.n)
+        everyone = np.arange(self.n, dtype=np.intp)
+        for start in range(0, self.n, 64):
+            some = everyone[start : start + 64]
+            out[some] = np.diagonal(self._values(some, some))
+        return out
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """K[rows, cols] into ``out``."""
+        step = max(1, _VALUES // max(1, cols.size))
+        for start in range(0, rows.size, step):
+            some = rows[start : start + step]
+            out[start : start + some.size, : cols.size] = self._values(some, cols)
+
+    def apply(
+        self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: Any = None
+    ) -> None:  # noqa: ARG002
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``."""
+        step = max(1, _VALUES // max(1, cols.size))
+        for start in range(0, rows.size, step):
+            some = rows[start : start + step]
+            out[start : start + some.size] += self._values(some, cols) @ coef
+
+    def _values(self, rows: Index, cols: Index) -> Vector:
+        left, right = self._X[self._global(rows)], self._X[self._global(cols)]
+        self.n_kernel += rows.size * cols.size
+        return called(self._kernel, left, right)
+
+    def _global(self, index: Index) -> Index:
+        return index if self._index is None else self._index[index]
+
+
+def called(kernel: Callable[[Any, Any], Any], left: Any, right: Any) -> Vector:
+    """k(left, right) in float64, its shape and finiteness checked."""
+    values = np.asarray(kernel(left, right), dtype=np.float64)
+    expected = (left.shape[0], right.shape[0])
+    if values.shape != expected:
+        msg = (
+            f"the kernel function returned an array of shape {values.shape}; k(A, B) must "
+            f"return one value for each pair of rows, here {expected}"
+        )
+        raise InputError(msg)
+    if not np.isfinite(values).all():
+        msg = "the kernel function returned NaN or infinity; k(A, B) must be finite"
+        raise InputError(msg)
+    return values
+
+
+def table_expansion(K: Any, columns: Index, coef: Vector) -> Vector:
+    """``out[t, m] = Σ_j K[t, columns[j]]·coef[m, j]``."""
+    return np.asarray(K[:, columns], dtype=np.float64) @ coef.T
+
+
+def callable_expansion(
+    kernel: Callable[[Any, Any], Any], X: Any, vectors: Any, coef: Vector
+) -> Vector:
+    """``out[t, m] = Σ_j k(X[t], vectors[j])·coef[m, j]``, support vectors only."""
+    out = np.zeros((X.shape[0], coef.shape[0]))
+    if vectors.shape[0] == 0:
+        return out
+    step = max(1, _VALUES // vectors.shape[0])
+    for start in range(0, X.shape[0], step):
+        some = X[start : start + step]
+        out[start : start + step] = called(kernel, some, vectors) @ coef.T
+    return out

@@ -1,0 +1,171 @@
+"""Kernel values in tiles: made in cache, then stored (``block``) or used up (``apply``).
+
+For 6 rows (dense) or one row (sparse) against a panel of columns, a tile of dot products
+is computed in registers, turned into kernel values in place, and either copied out or
+multiplied by coefficients. ``apply`` never stores K, which is what makes products with
+a kernel matrix that does not fit in memory run at the speed of the arithmetic.
+
+Cost: (2d + exp) operations a value; X is read once per block of columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin._jit.simd import TILE_ROWS, dense_tile, sparse_tile
+from maxmargin.kernels.vector import transform
+from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_lanes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Shape", "panel_columns", "panel_width", "product", "scratch", "shape_of"]
+
+_CACHE_BYTES = 1 << 18  # a block of panels of this size stays in the L2 cache
+_LEAST_COLUMNS = 128  # below this, loading the rows again for every block would show
+
+
+def panel_width(rows: Any, dtype: Any) -> int:
+    """Columns of one panel, by the kind of the rows that meet it and the precision."""
+    single = np.dtype(dtype) == np.float32
+    if isinstance(rows, CsrRows):
+        return 64 if single else 32
+    return 16 if single else 8
+
+
+def panel_columns(width: int, d: int, dtype: Any) -> int:
+    """Columns of one block of panels: fixed by the shape, so bits never vary."""
+    fitting = _CACHE_BYTES // (np.dtype(dtype).itemsize * max(1, d))
+    return width * max(1, min(512, max(fitting, _LEAST_COLUMNS)) // width)
+
+
+class Shape(NamedTuple):
+    """How one request is cut into tiles; every number is fixed by data and precision."""
+
+    d: int
+    group: int  # rows of a tile
+    width: int  # columns of a panel
+    columns: int  # columns of a block of panels
+    lanes: int  # numbers that hold the rows of one tile
+
+
+def shape_of(rows: Any, d: int, dtype: Any) -> Shape:
+    """The shape of tiles for these rows and this precision."""
+    width = panel_width(rows, dtype)
+    longest = rows.longest if isinstance(rows, CsrRows) else d
+    return Shape(d, TILE_ROWS, width, panel_columns(width, d, dtype), TILE_ROWS * longest)
+
+
+def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
+    """Working memory of one thread: panels (zero on entry and exit), lanes, tile, norms.
+
+    Allocated here because every allocation in compiled code costs compile time.
+    """
+    size = shape.columns * shape.d + shape.lanes + shape.group * shape.width + shape.columns
+    return np.zeros(size, dtype)
+
+
+def _load(rows: Any, index: Any, start: int, stop: int, group: int, lanes: Any, at: int) -> None:
+    """Bring the rows of one tile into working precision."""
+
+
+def _tile(rows: Any, index: Any, start: int, stop: int, lanes: Any, panel: Any, at: int, d: int,
+    width: int, out: Any,
+) -> None:  # fmt: skip
+    """Dot products of the loaded rows with one panel, row-major into ``out``."""
+
+
+@overload(_load)
+def _overload_load(rows, index, start, stop, group, lanes, at):  # type: ignore[no-untyped-def]
+    if is_record(rows, DenseRows):
+        return lambda rows, index, start, stop, group, lanes, at: fill_lanes(
+            rows, index, start, stop, group, lanes, at
+        )
+    return _load_csr
+
+
+@overload(_tile)
+def _overload_tile(rows, index, start, stop, lanes, panel, at, d, width, out):  # type: ignore[no-untyped-def]
+    if is_record(rows, DenseRows):
+        return lambda rows, index, start, stop, lanes, panel, at, d, width, out: dense_tile(
+            lanes, 0, panel, at, d, out
+        )
+    return _tile_csr
+
+
+def _load_csr(rows, index, start, stop, group, lanes, at):  # type: ignore[no-untyped-def]
+    work = lanes.dtype.type
+    for r in range(stop - start):
+        i = index[start + r]
+        first = rows.indptr[i]
+        for e in range(rows.indptr[i + 1] - first):
+            x = np.float64(rows.data[first + e]) * rows.scale
+            lanes[at + r * rows.longest + e] = work(x)
+
+
+def _tile_csr(rows, index, start, stop, lanes, panel, at, d, width, out):  # type: ignore[no-untyped-def]
+    for r in range(stop - start):
+        i = index[start + r]
+        first = r * rows.longest
+        length = rows.indptr[i + 1] - rows.indptr[i]
+        sparse_tile(
+            lanes, rows.indices, rows.indptr[i] - first, first, first + length,
+            panel, at, out, r * width,
+        )  # fmt: skip
+
+
+def _weighted(values, factors):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for c in range(values.size):
+        total += np.float64(values[c]) * factors[c]
+    return total
+
+
+# The one place where a sum may be reordered: kernel values themselves never are.
+_weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
+
+
+def _product(  # type: ignore[no-untyped-def]
+    kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space, out, store
+):
+    """Both requests in one body, so that their machinery is compiled once.
+
+    ``store``: ``out[t, c] = K(rows[index[t]], others[cols[c]])``; otherwise
+    ``out[t, m] += Σ_c K(rows[index[t]], others[cols[c]])·coef[m, c]``.
+    """
+    d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
+    panels, rest = space[: columns * d], space[columns * d :]
+    lanes, rest = rest[: shape.lanes], rest[shape.lanes :]
+    tile, norms = rest[: group * width], rest[group * width :]
+    zero = 0
+    for first in range(0, cols.size, columns):
+        last = min(first + columns, cols.size)
+        for c in range(first, last, width):
+            fill_lanes(others, cols, c, min(c + width, last), width, panels, (c - first) * d)
+        for c in range(last - first):
+            norms[c] = other_norms[cols[first + c]]
+        for t in range(0, index.size, group):
+            end = min(t + group, index.size)
+            _load(rows, index, t, end, group, lanes, zero)
+            for at in range(0, last - first, width):
+                _tile(rows, index, t, end, lanes, panels, at * d, d, width, tile)
+                some = min(width, last - first - at)
+                for r in range(end - t):
+                    values = tile[r * width : r * width + some]
+                    transform(kernel, values, row_norms[index[t + r]], norms[at : at + some])
+                    if store:
+                        target = out[t + r][first + at : first + at + some]
+                        for c in range(target.size):
+                            target[c] = values[c]
+                    else:
+                        for m in range(coef.shape[0]):
+                            factors = coef[m][first + at : first + at + some]
+                            out[t + r, m] += _weighted(values, factors)
+        for c in range(first, last, width):
+            clear_lanes(others, cols, c, min(c + width, last), width, panels, (c - first) * d)
+
+
+product = njit(_product)

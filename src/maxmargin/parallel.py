@@ -1,0 +1,127 @@
+"""Threads: how many, and how work is spread over them.
+
+Hot loops are compiled without the GIL, so plain threads use every core. Nothing that is
+computed depends on how many there are: work is cut where results do not meet.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, TypeVar
+
+import joblib
+
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import TracebackType
+
+__all__ = ["Workers", "effective_jobs"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Number of threads for an ``n_jobs`` parameter.
+
+    None is every core the process may use: its affinity and container limits, at most
+    OMP_NUM_THREADS, and what joblib leaves inside one of its workers. Negative
+    numbers count back from there: −1 is all, −2 all but one.
+    """
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    if n_jobs == 0:
+        msg = "n_jobs=0: give None or -1 for every core, or a positive number of threads"
+        raise InputError(msg)
+    available: int = min(joblib.cpu_count(), joblib.effective_n_jobs(-1))
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if limit.isdigit() and int(limit) > 0:
+        available = min(available, int(limit))
+    return max(1, available if n_jobs is None else available + 1 + n_jobs)
+
+
+class _Inside(threading.local):
+    """Whether this thread is itself a worker: a pool waiting for itself would hang."""
+
+    busy = False
+
+
+_inside = _Inside()
+
+
+def _marked(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
+    def run(item: Item) -> Result:
+        _inside.busy = True
+        try:
+            return function(item)
+        finally:
+            _inside.busy = False
+
+    return run
+
+
+class Workers:
+    """A pool of threads for the length of one fit or predict.
+
+    Inside a worker, further work runs in that worker: nesting is safe.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        See :func:`effective_jobs`.
+    """
+
+    def __init__(self, n_jobs: int | None = 1) -> None:
+        self.count = effective_jobs(n_jobs)
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Threads stay behind when a State or Gram is pickled; they start anew."""
+        return {"count": self.count, "_pool": None}
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """``[function(item) for item in items]``, several at a time."""
+        todo = list(items)
+        if self.count == 1 or len(todo) <= 1 or _inside.busy:
+            return [function(item) for item in todo]
+        return list(self._threads().map(_marked(function), todo))
+
+    def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
+        """Call ``function(start, stop)`` on slabs of 0…n, each at least ``grain`` long."""
+        parts = max(1, min(self.count, n // max(1, grain)))
+        if parts == 1 or _inside.busy:
+            function(0, n)
+            return
+        edges = [n * part // parts for part in range(parts + 1)]
+        futures = [
+            self._threads().submit(function, edges[part], edges[part + 1])
+            for part in range(1, parts)
+        ]
+        try:
+            function(0, edges[1])
+        finally:
+            wait(futures)  # nobody may still be writing when an error leaves here
+        for future in futures:
+            future.result()
+
+    def _threads(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="maxmargin")
+        return self._pool

@@ -1,0 +1,207 @@
+"""Rows of data as compiled code reads them: dense or compressed sparse (CSR).
+
+Both kinds are NamedTuples, so that one algorithm body serves both and Numba's disk
+cache is hit. A row is read through an affine map, ``(x − shift)·scale`` in float64,
+then rounded to the working precision: centring costs nothing and keeps digits in
+float32, and a power-of-two scale keeps squares of huge or tiny features in range. The
+user's array is never copied.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin._jit import is_record, njit, overload
+from maxmargin._jit.simd import fma
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "CsrRows",
+    "DenseRows",
+    "Rows",
+    "centre",
+    "clear_lanes",
+    "fill_lanes",
+    "largest_magnitude",
+    "rows_of",
+    "squared_norms",
+    "unit_scale",
+]
+
+
+class DenseRows(NamedTuple):
+    """A C-contiguous (n, d) array."""
+
+    data: NDArray[np.floating[Any]]
+    shift: NDArray[np.float64]
+    scale: float
+
+
+class CsrRows(NamedTuple):
+    """A CSR matrix with d columns and sorted indices, its longest row that long."""
+
+    data: NDArray[np.floating[Any]]
+    indices: NDArray[np.signedinteger[Any]]
+    indptr: NDArray[np.signedinteger[Any]]
+    scale: float
+    longest: int
+    d: int
+
+
+Rows = DenseRows | CsrRows
+
+
+def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0) -> Rows:
+    """Wrap a validated dense array or CSR matrix; ``shift`` is for dense rows only."""
+    if sp.issparse(X):
+        counts = np.diff(X.indptr)
+        longest = int(counts.max()) if counts.size else 0
+        return CsrRows(
+            _read_only(X.data), _read_only(X.indices), _read_only(X.indptr), scale, longest,
+            X.shape[1],
+        )
+    if shift is None:
+        shift = np.zeros(X.shape[1])
+    return DenseRows(_read_only(X), _read_only(shift), scale)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view: one compiled version serves writable and read-only arrays."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def centre(X: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64], float]:
+    """Column means, and the power of two that brings the largest deviation near 1.
+
+    The scale is 1 for data within 2^±20 of unit size, where it would gain nothing.
+    """
+    with np.errstate(over="ignore"):
+        shift = X.mean(axis=0, dtype=np.float64)
+    largest = largest_magnitude(X)
+    if not np.isfinite(shift).all():
+        shift = np.zeros(X.shape[1])
+    return shift, unit_scale(largest)
+
+
+def largest_magnitude(values: NDArray[np.floating[Any]]) -> float:
+    """max |x| without the copy that ``abs`` would make; 0 for an empty array."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+
+
+def unit_scale(largest: float) -> float:
+    """Power of two that brings ``largest`` near 1; 1 where that is not needed."""
+    if largest == 0.0 or 2.0**-20 <= largest <= 2.0**20:
+        return 1.0
+    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1000.0, 1000.0))
+
+
+# squared_norms(rows, start, stop, zero, out) writes the squared norms of rows start…stop−1
+# in the precision of ``zero`` and ``out``. Each is one chain of fused operations in the order of the features,
+# as a tile's dot product is, so that equal rows are at distance exactly 0.
+
+
+def fill_lanes(
+    rows: Any, index: Any, start: int, stop: int, width: int, lanes: Any, at: int
+) -> None:
+    """Interleave rows ``index[start:stop]`` into ``lanes[at + k·width + lane]``.
+
+    Lanes without a row are left as they are; sparse rows expect zeros on entry.
+    """
+    raise TypeError(f"no lanes for {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+def clear_lanes(
+    rows: Any, index: Any, start: int, stop: int, width: int, lanes: Any, at: int
+) -> None:
+    """Set back to zero what ``fill_lanes`` scattered (nothing to do for dense rows)."""
+    raise TypeError(f"no lanes for {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+@overload(fill_lanes)
+def _fill_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+    if is_record(rows, DenseRows):
+        return _fill_dense
+    if is_record(rows, CsrRows):
+        return _fill_csr
+    return None
+
+
+@overload(clear_lanes)
+def _clear_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+    if is_record(rows, DenseRows):
+        return lambda rows, index, start, stop, width, lanes, at: None
+    if is_record(rows, CsrRows):
+        return _clear_csr
+    return None
+
+
+def _fill_dense(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+    work = lanes.dtype.type
+    d = rows.data.shape[1]
+    # In strips of 64 features, so that the cache lines being interleaved stay in L1.
+    for first in range(0, d, 64):
+        shift = rows.shift[first : first + 64]
+        for lane in range(stop - start):
+            row = rows.data[index[start + lane]][first : first + 64]
+            base = at + first * width + lane
+            for k in range(row.size):
+                x = (np.float64(row[k]) - shift[k]) * rows.scale
+                lanes[base + k * width] = work(x)
+
+
+def _fill_csr(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+    work = lanes.dtype.type
+    for lane in range(stop - start):
+        i = index[start + lane]
+        for e in range(rows.indptr[i], rows.indptr[i + 1]):
+            x = np.float64(rows.data[e]) * rows.scale
+            lanes[at + rows.indices[e] * width + lane] = work(x)
+
+
+def _clear_csr(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+    work = lanes.dtype.type
+    for lane in range(stop - start):
+        i = index[start + lane]
+        for e in range(rows.indptr[i], rows.indptr[i + 1]):
+            lanes[at + rows.indices[e] * width + lane] = work(0.0)
+
+
+def _norm2(rows: Any, i: int, zero: Any) -> Any:
+    """Squared norm of row i in the precision of ``zero``."""
+
+
+@overload(_norm2)
+def _overload_norm2(rows, i, zero):  # type: ignore[no-untyped-def]
+    return _norm2_dense if is_record(rows, DenseRows) else _norm2_csr
+
+
+def _norm2_dense(rows, i, zero):  # type: ignore[no-untyped-def]
+    total = zero
+    row = rows.data[i]
+    for k in range(row.size):
+        x = type(zero)((np.float64(row[k]) - rows.shift[k]) * rows.scale)
+        total = fma(x, x, total)
+    return total
+
+
+def _norm2_csr(rows, i, zero):  # type: ignore[no-untyped-def]
+    total = zero
+    for e in range(rows.indptr[i], rows.indptr[i + 1]):
+        x = type(zero)(np.float64(rows.data[e]) * rows.scale)
+        total = fma(x, x, total)
+    return total
+
+
+def _squared_norms(rows, start, stop, zero, out):  # type: ignore[no-untyped-def]
+    for i in range(start, stop):
+        out[i] = _norm2(rows, i, zero)
+
+
+squared_norms = njit(_squared_norms)

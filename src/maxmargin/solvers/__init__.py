@@ -1,0 +1,1 @@
+"""Solvers: one algorithm a file, all on the contract of :mod:`maxmargin.solvers.base`."""

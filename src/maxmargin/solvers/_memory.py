@@ -1,0 +1,147 @@
+"""The stored block K_WW of a working set W, within a promise of memory.
+
+Slots 0 … q−1 hold the members. Admitting some computes only their rows and columns;
+evicting one moves the last slot into its place. The block is a pure function of the
+members (a kernel value's bits depend on its two points alone), so it is left behind
+when a state is pickled and made again on the next use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin._jit import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.base import Gram
+
+    Index = NDArray[np.intp]
+
+__all__ = ["RowStore", "WorkingMemory", "capacity"]
+
+
+def capacity(n: int, cache_bytes: int, dtype: np.dtype[Any]) -> int:
+    """Members whose block fits in ``cache_bytes``: at least 2, at most n."""
+    return max(min(n, 2), min(n, int(np.sqrt(cache_bytes / dtype.itemsize))))
+
+
+def _mirror(K, old, q):  # type: ignore[no-untyped-def]
+    """Copy rows old…q−1 into the same columns of the rows above; tile by tile."""
+    for a in range(0, old, 64):
+        for b in range(old, q, 64):
+            for i in range(a, min(a + 64, old)):
+                for j in range(b, min(b + 64, q)):
+                    K[i, j] = K[j, i]
+
+
+def _move_slot(K, source, target, q):  # type: ignore[no-untyped-def]
+    for k in range(q):
+        K[target, k] = K[source, k]
+    for k in range(q):
+        K[k, target] = K[k, source]
+    K[target, target] = K[source, source]
+
+
+def _set_diagonal(K, start, stop, diagonal):  # type: ignore[no-untyped-def]
+    for s in range(start, stop):
+        K[s, s] = diagonal[s]
+
+
+_mirror = njit(_mirror)
+_move_slot = njit(_move_slot)
+_set_diagonal = njit(_set_diagonal)
+
+
+class WorkingMemory:
+    """K_WW, and nothing that could not be made again from W.
+
+    Parameters
+    ----------
+    size : int
+        Largest number of members.
+    dtype : dtype
+        Precision of the stored values.
+    """
+
+    def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
+        self.size = size
+        self.dtype = dtype
+        self._block: NDArray[Any] | None = None
+        self._filled = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"size": self.size, "dtype": self.dtype, "_block": None, "_filled": 0}
+
+    def block(self, gram: Gram, members: Index, diagonal: NDArray[np.float64]) -> NDArray[Any]:
+        """K_WW for these members (slot order), computing the slots not yet filled.
+
+        ``diagonal`` is that of K plus the ridge, by slot.
+        """
+        if self._block is None:
+            # Untouched pages cost nothing: the promise is reached only if W grows to it.
+            self._block = np.empty((self.size, self.size), self.dtype)
+        K, old, q = self._block, self._filled, members.size
+        if q > old:
+            gram.block(members[old:], members, K[old:q])
+            _mirror(K, old, q)
+            _set_diagonal(K, old, q, diagonal)
+            self._filled = q
+        return K
+
+    def move(self, source: int, target: int) -> None:
+        """Slot ``source`` (the last) takes the place of the evicted slot ``target``."""
+        if self._block is not None and self._filled:
+            if source != target:
+                _move_slot(self._block, source, target, self._filled)
+            self._filled -= 1
+
+    def forget(self) -> None:
+        """Drop every value, keep the memory."""
+        self._filled = 0
+
+
+class RowStore:
+    """Whole kernel rows in float64, as many as fit; the oldest gives way.
+
+    Like K_WW a pure function of the data: left behind when pickled.
+    """
+
+    def __init__(self, n: int, cache_bytes: int) -> None:
+        self.n = n
+        self.room = max(1, min(n, cache_bytes // (8 * n)))
+        self._table: NDArray[np.float64] | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self._slot = np.full(self.n, -1, np.int64)
+        self._owner = np.full(self.room, -1, np.int64)
+        self._next = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"n": self.n, "room": self.room}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._table = None
+        self._clear()
+
+    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The table, and for every point its row in it (−1: not there)."""
+        if self._table is None:
+            self._table = np.empty((self.room, self.n))
+        return self._table, self._slot
+
+    def fetch(self, gram: Gram, point: int) -> None:
+        """Compute the row of a point."""
+        table, slot = self.arrays()
+        place = self._next
+        if self._owner[place] >= 0:
+            slot[self._owner[place]] = -1
+        one = np.array([point], np.intp)
+        gram.block(one, np.arange(self.n, dtype=np.intp), table[place : place + 1])
+        slot[point], self._owner[place] = place, point
+        self._next = (place + 1) % self.room

@@ -1,0 +1,254 @@
+"""The solver contract, and the one loop of the library.
+
+A solver is a frozen dataclass of hyper-parameters with four verbs:
+
+``start(problem, warm)``
+    a feasible State, in O(n) work;
+``advance(problem, state, budget)``
+    does at most ``budget`` units of work in place and returns a Status. What it
+    computes must not depend on the budget: 1, 7 and 10⁹ give the same bits;
+``measure(problem, state)``
+    violation, primal and dual as of the last point at which they were all known,
+    cheap enough to be shown in a progress bar;
+``model(problem, state)``
+    β, its gradient and the intercept, exact, even at iteration 0.
+
+Everything a solver remembers is in its State (arrays, counters, random state), so that
+it can be paused, pickled, resumed, stepped and shipped. Kernel rows are not served by
+the loop: every kernel, compiled or Python, answers the two questions of
+:class:`~maxmargin.kernels.base.Gram` itself, so ``advance`` never has to ask for them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from maxmargin.errors import InputError, NumericalError, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Model, Problem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Measures", "Observer", "Outcome", "Snapshot", "Solver", "Status", "drive", "steps"]
+
+CHUNK_SECONDS = 0.05  # what drive() aims at between two looks at clock and observers
+
+
+class Status(Enum):
+    """Where a solver stands after ``advance``."""
+
+    RUNNING = "running"
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    STALLED = "stalled"
+    UNBOUNDED = "unbounded"
+
+    @property
+    def stop(self) -> Stop:
+        """The reason to give when this status ends the run."""
+        return Stop[self.name]
+
+
+class Measures(NamedTuple):
+    """What a solver knows about its own answer at its last check."""
+
+    primal: float
+    dual: float
+    violation: float
+
+    @property
+    def gap(self) -> float:
+        """Duality gap, primal − dual."""
+        return self.primal - self.dual
+
+
+class Solver(Protocol):
+    """The four verbs; see the module's docstring."""
+
+    @property
+    def tol(self) -> float:
+        """Tolerance of the stopping test."""
+
+    @property
+    def unit(self) -> str:
+        """What one unit of ``advance``'s budget is."""
+
+    def start(self, problem: Problem, warm: Vector | None = None) -> Any:
+        """Feasible first state; ``warm`` is a β to go on from."""
+
+    def advance(self, problem: Problem, state: Any, budget: int) -> Status:
+        """At most ``budget`` units, in place."""
+
+    def measure(self, problem: Problem, state: Any) -> Measures:
+        """Figures of the last check."""
+
+    def model(self, problem: Problem, state: Any) -> Model:
+        """The exact model of the current β."""
+
+    def n_iter(self, state: Any) -> int:
+        """Iterations done, in the unit ``max_iter`` counts."""
+
+
+@dataclass
+class Snapshot:
+    """What an observer sees. Nothing is computed until somebody looks."""
+
+    solver: Solver
+    problem: Problem
+    state: Any
+    status: Status
+    seconds: float
+    name: str = ""
+
+    @property
+    def n_iter(self) -> int:
+        """Iterations done so far."""
+        return self.solver.n_iter(self.state)
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed so far."""
+        return self.problem.gram.n_kernel
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Primal, dual, gap and violation at the solver's last check."""
+        return self.solver.measure(self.problem, self.state)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model as it would be if the solver stopped now."""
+        return self.solver.model(self.problem, self.state)
+
+
+class Observer(Protocol):
+    """Somebody who watches a run, and may end it."""
+
+    def on_start(self, snapshot: Snapshot) -> None:
+        """Before the first step of a binary problem."""
+
+    def on_step(self, snapshot: Snapshot) -> Stop | None:
+        """After every chunk of about 50 ms; a Stop ends the run."""
+
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
+        """After the last step; ``stop`` is None when the run ended in an exception."""
+
+
+class Outcome(NamedTuple):
+    """The end of a run."""
+
+    model: Model
+    stop: Stop
+    state: Any
+    n_iter: int
+    seconds: float
+
+
+def drive(
+    solver: Solver,
+    problem: Problem,
+    *,
+    warm: Vector | None = None,
+    state: Any = None,
+    observers: Sequence[Observer] = (),
+    name: str = "",
+) -> Outcome:
+    """Run a solver to its end, or until an observer ends it: the only loop there is.
+
+    Parameters
+    ----------
+    solver, problem : Solver, Problem
+        How, and what.
+    warm : ndarray or None
+        A β to start from.
+    state : State or None
+        A state to resume; excludes ``warm``.
+    observers : sequence of Observer
+        Told of the start, every chunk and the end; they are closed in any event.
+    name : str
+        Which binary problem this is, for the observers.
+    """
+    if state is not None and warm is not None:
+        msg = "give either warm (a β to start from) or state (a run to resume), not both"
+        raise InputError(msg)
+    began = time.perf_counter()
+    if state is None:
+        state = solver.start(problem, warm)
+    snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name)
+    stop: Stop | None = None
+    opened: list[Observer] = []
+    try:
+        for observer in observers:
+            opened.append(observer)
+            observer.on_start(snapshot)
+        for snapshot in _chunks(solver, problem, state, began, name):
+            if snapshot.status is not Status.RUNNING:
+                stop = snapshot.status.stop
+                break
+            asked = [observer.on_step(snapshot) for observer in opened]
+            reason = next((one for one in asked if one is not None), None)
+            if reason is not None:
+                stop = reason
+                break
+        model = solver.model(problem, state)
+        _check_finite(model)
+    except BaseException:
+        stop = None
+        raise
+    finally:
+        for observer in opened:
+            observer.on_stop(snapshot, stop)
+    assert stop is not None  # noqa: S101  _chunks ends only with a final status
+    return Outcome(model, stop, state, solver.n_iter(state), time.perf_counter() - began)
+
+
+def steps(solver: Solver, problem: Problem, every: int = 1) -> Iterator[Snapshot]:
+    """The same run as a generator: one Snapshot after every ``every`` units."""
+    if every < 1:
+        msg = f"every={every}: it counts units of work and must be at least 1"
+        raise InputError(msg)
+    began = time.perf_counter()
+    state = solver.start(problem)
+    status = Status.RUNNING
+    while status is Status.RUNNING:
+        status = solver.advance(problem, state, every)
+        yield Snapshot(solver, problem, state, status, time.perf_counter() - began)
+
+
+def _chunks(
+    solver: Solver, problem: Problem, state: Any, began: float, name: str
+) -> Iterator[Snapshot]:
+    """Advance in chunks whose size follows the clock; their bits do not."""
+    budget = 1
+    status = Status.RUNNING
+    while status is Status.RUNNING:
+        before = time.perf_counter()
+        status = solver.advance(problem, state, budget)
+        now = time.perf_counter()
+        yield Snapshot(solver, problem, state, status, now - began, name)
+        took = now - before
+        if took < 0.5 * CHUNK_SECONDS:
+            budget = min(2 * budget, 1 << 40)
+        elif took > 2.0 * CHUNK_SECONDS:
+            budget = max(1, budget // 2)
+
+
+def _check_finite(model: Model) -> None:
+    import numpy as np
+
+    if not (np.isfinite(model.beta).all() and np.isfinite(model.bias)):
+        msg = (
+            "the solver produced non-finite coefficients: kernel values overflow for "
+            "this data; scale the features (StandardScaler) or reduce gamma and degree"
+        )
+        raise NumericalError(msg)

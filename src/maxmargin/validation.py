@@ -1,0 +1,394 @@
+"""User arrays → rows that compiled code may trust; the one caller of sklearn's checks.
+
+What leaves this module is C-contiguous float32 or float64 (kept as it came), or CSR
+whose structure has been verified, with sorted and unique indices; it is finite, and
+nothing the user passed has been changed. Every refusal is an
+:class:`~maxmargin.errors.InputError`.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = [
+    "InputTypeError",
+    "Labels",
+    "check_precomputed",
+    "checked_csr",
+    "encode_labels",
+    "input_errors",
+    "prediction_rows",
+    "sample_weights",
+    "training_rows",
+]
+
+# Room left under the largest float64 for sums of products of two rows.
+LARGEST_VALUE = 1e300
+
+
+class InputTypeError(InputError, TypeError):
+    """The caller's mistake, where the kind of object is wrong rather than its value."""
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Turn what scikit-learn's checks raise into InputError, with the same words."""
+    try:
+        yield
+    except (InputError, NotFittedError):
+        raise
+    except TypeError as error:
+        raise InputTypeError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+# --- rows ---------------------------------------------------------------------------
+
+
+def training_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Returns
+    -------
+    X : ndarray or CSR
+        As the module promises. For a kernel that is a function, rows that are no
+        vectors of numbers (strings, graphs) come back as an array of objects.
+    y : ndarray of shape (n,)
+        Labels as they came.
+    """
+    kernel = estimator.kernel
+    if sparse.issparse(X):
+        if isinstance(kernel, str) and kernel == "precomputed":
+            msg = (
+                "Sparse precomputed kernels are not supported: the solver needs every "
+                "value of the matrix; give X.toarray()"
+            )
+            raise InputTypeError(msg)
+        _check_structure(X)
+    if callable(kernel) and not _are_vectors(X):
+        rows = _objects(X)
+        with input_errors():
+            labels = column_or_1d(y, warn=True)
+            check_consistent_length(rows, labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)  # of an earlier fit, on vectors
+        return rows, labels
+    with input_errors():
+        rows, labels = validate_data(
+            estimator,
+            X,
+            y,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_sparse="csr",
+            accept_large_sparse=True,
+        )
+    return _trusted(rows), labels
+
+
+def prediction_rows(estimator: Any, X: Any) -> Any:
+    """Check the X of a prediction, against what the estimator was fitted on."""
+    kernel = estimator.kernel
+    if sparse.issparse(X):
+        if isinstance(kernel, str) and kernel == "precomputed":
+            msg = "Sparse precomputed kernels are not supported; give X.toarray()"
+            raise InputTypeError(msg)
+        _check_structure(X)
+    if callable(kernel) and not hasattr(estimator, "n_features_in_"):
+        return _objects(X)
+    with input_errors():
+        rows = validate_data(
+            estimator,
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            reset=False,
+        )
+    return _trusted(rows)
+
+
+def _are_vectors(X: Any) -> bool:
+    """Whether X is a table of numbers, rather than a sequence of something else."""
+    if sparse.issparse(X):
+        return True
+    try:
+        probe = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return False
+    return probe.ndim == 2 and probe.dtype.kind in "biuf"
+
+
+def _objects(X: Any) -> NDArray[Any]:
+    """Any sequence as an array whose first axis counts the samples."""
+    if isinstance(X, np.ndarray) and X.ndim > 0:
+        rows = X
+    else:
+        if isinstance(X, str) or not hasattr(X, "__len__"):
+            msg = f"X={X!r}: expected a sequence of samples for the kernel function"
+            raise InputTypeError(msg)
+        rows = np.empty(len(X), dtype=object)
+        for position, item in enumerate(X):
+            rows[position] = item
+    if rows.shape[0] == 0:
+        msg = "Found array with 0 sample(s) while a minimum of 1 is required."
+        raise InputError(msg)
+    return rows
+
+
+def _trusted(rows: Any) -> Any:
+    """Plain, aligned, contiguous rows; CSR sorted, without duplicates."""
+    if sparse.issparse(rows):
+        return checked_csr(rows)
+    # np.asarray drops subclasses such as memmap without copying.
+    return np.require(np.asarray(rows), requirements=["C", "A"])
+
+
+def checked_csr(X: Any) -> Any:
+    """The same CSR when it is in order, else a sorted copy without duplicates.
+
+    The flags that SciPy keeps on a matrix are not believed: a caller can set them,
+    or change the indices behind them.
+    """
+    _check_structure(X)
+    nnz = int(X.indptr[-1])
+    data = np.require(X.data[:nnz], requirements=["C", "A"])
+    indices = np.require(X.indices[:nnz], requirements=["C", "A"])
+    indptr = np.require(X.indptr, requirements=["C", "A"])
+    # "same_kind" of object, rebuilt only where an array had to change.
+    if (
+        data.size != X.data.size
+        or indices.size != X.indices.size
+        or not (data is X.data or np.shares_memory(data, X.data) or nnz == 0)
+        or not (indices is X.indices or np.shares_memory(indices, X.indices) or nnz == 0)
+        or indices.dtype != indptr.dtype
+        or indices.dtype.type not in (np.int32, np.int64)
+    ):
+        X = type(X)((data, indices, indptr), shape=X.shape)
+    if _is_sorted(X.indices, X.indptr):
+        return X
+    X = X.copy()
+    X.has_sorted_indices = False
+    X.has_canonical_format = False
+    X.sum_duplicates()
+    return X
+
+
+def _is_sorted(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
+    """Strictly increasing column indices within every row."""
+    if indices.size < 2:
+        return True
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+    # A fall is allowed where a row begins.
+    return bool(np.isin(falls, indptr).all())
+
+
+def _check_structure(X: Any) -> None:
+    """Refuse a sparse matrix whose indices point outside it.
+
+    SciPy's own conversions and every compiled loop believe the indices, so a matrix
+    altered after its construction could make either read foreign memory.
+    """
+    if X.format in ("csr", "csc"):
+        major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+        _check_compressed(X, major, minor)
+    elif X.format == "coo" and X.ndim == 2:
+        same = X.row.size == X.col.size == X.data.size
+        if not (same and _within(X.row, X.shape[0]) and _within(X.col, X.shape[1])):
+            _malformed(X, "its row and column indices do not fit its shape")
+
+
+def _check_compressed(X: Any, major: int, minor: int) -> None:
+    indptr, indices, data = (np.asarray(part) for part in (X.indptr, X.indices, X.data))
+    if any(part.ndim != 1 for part in (indptr, indices, data)):
+        _malformed(X, "data, indices and indptr must be one-dimensional")
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        _malformed(X, "indices and indptr must be integers")
+    if indptr.size != major + 1 or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        _malformed(X, f"indptr must rise from 0 in {major + 1} steps")
+    nnz = int(indptr[-1])
+    if nnz > min(indices.size, data.size):
+        _malformed(
+            X, f"indptr promises {nnz} values, {min(indices.size, data.size)} exist"
+        )
+    if not _within(indices[:nnz], minor):
+        _malformed(X, f"its indices must lie between 0 and {minor - 1}")
+
+
+def _within(indices: NDArray[Any], size: int) -> bool:
+    return indices.size == 0 or (int(indices.min()) >= 0 and int(indices.max()) < size)
+
+
+def _malformed(X: Any, why: str) -> None:
+    msg = f"X is a malformed {X.format} matrix of shape {X.shape}: {why}; rebuild it"
+    raise InputError(msg)
+
+
+# --- labels and weights -------------------------------------------------------------
+
+
+class Labels(NamedTuple):
+    """Labels as numbers, and which rows count."""
+
+    classes: NDArray[Any]  # sorted
+    codes: Index  # position in classes of every row; −1 for rows that are left out
+    class_weight: Vector  # of every class
+
+
+def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> Labels:
+    """Code labels as 0, 1, …; leave rows without weight out.
+
+    ``class_weight="balanced"`` counts the rows as they were given, whatever their
+    weight, as scikit-learn does. A class whose rows all lack weight does not exist.
+    """
+    with input_errors():
+        check_classification_targets(y)
+        all_classes, all_codes = np.unique(y, return_inverse=True)
+        if len(all_classes) < 2:
+            msg = (
+                "The number of classes has to be greater than one; got "
+                f"{len(all_classes)} class ({all_classes[0]!r}): there is nothing to "
+                "tell apart; give rows of at least two classes"
+            )
+            raise InputError(msg)
+        factors = compute_class_weight(class_weight, classes=all_classes, y=y)
+    if not (np.isfinite(factors).all() and (factors > 0.0).all()):
+        worst = int(np.argmin(np.where(np.isfinite(factors), factors, -np.inf)))
+        msg = (
+            f"class_weight gives class {all_classes[worst]!r} the weight "
+            f"{factors[worst]!r}: class weights multiply C and must be positive and "
+            "finite; to leave a class out, leave its rows out"
+        )
+        raise InputError(msg)
+    factors = np.asarray(factors, dtype=np.float64)
+    if weight is None:
+        return Labels(all_classes, all_codes.astype(np.intp), factors)
+    kept = np.flatnonzero(weight > 0.0)
+    if kept.size == 0:
+        msg = (
+            "Invalid input - all samples have zero or negative weights. Rows with "
+            "sample_weight ≤ 0 are left out: give at least one row of two classes a "
+            "positive weight"
+        )
+        raise InputError(msg)
+    present, kept_codes = np.unique(all_codes[kept], return_inverse=True)
+    if present.size < 2:
+        msg = (
+            "Invalid input - all samples with positive weights belong to the same class "
+            f"({all_classes[present[0]]!r}), have the same label. Rows with "
+            "sample_weight ≤ 0 are left out: give rows of two classes a positive weight"
+        )
+        raise InputError(msg)
+    codes = np.full(y.size, -1, dtype=np.intp)
+    codes[kept] = kept_codes
+    return Labels(all_classes[present], codes, factors[present])
+
+
+def sample_weights(sample_weight: Any, n: int, shape: tuple[int, ...]) -> Vector | None:
+    """One finite float64 for every row, or None."""
+    if sample_weight is None:
+        return None
+    with input_errors():
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        msg = (
+            f"sample_weight and X have incompatible shapes: {weight.shape} vs {shape}; "
+            f"Sample weights must be 1D array or list with one number a row: {n} numbers"
+        )
+        raise InputError(msg)
+    if not np.isfinite(weight).all():
+        worst = int(np.flatnonzero(~np.isfinite(weight))[0])
+        msg = (
+            f"Input sample_weight contains NaN or infinity (sample_weight[{worst}]="
+            f"{weight[worst]}): a weight counts how often a row is repeated; use finite "
+            "numbers, and C=inf for a hard margin"
+        )
+        raise InputError(msg)
+    return weight
+
+
+# --- kernel matrices ----------------------------------------------------------------
+
+
+def check_precomputed(K: NDArray[Any]) -> None:
+    """Refuse a kernel matrix that is not square or not symmetric.
+
+    Symmetric means |K − Kᵀ| ≤ 10⁻⁶ (float32: 10⁻⁴) of the largest |K|, which products
+    computed in another order always meet.
+    """
+    if K.shape[0] != K.shape[1]:
+        msg = (
+            "Precomputed matrix must be a square matrix."
+            f" Input is a {K.shape[0]}x{K.shape[1]} matrix. Give k(X, X) of the training "
+            "rows"
+        )
+        raise InputError(msg)
+    step = max(1, (1 << 22) // max(1, K.shape[0]))  # blocks of at most 32 MB
+    peak = worst = 0.0
+    where = (0, 0)
+    for start in range(0, K.shape[0], step):
+        block = K[start : start + step]
+        peak = max(peak, float(block.max()), -float(block.min()))
+        difference = np.abs(block - K[:, start : start + step].T)
+        position = int(difference.argmax())
+        if difference.flat[position] > worst:
+            worst = float(difference.flat[position])
+            row, column = divmod(position, K.shape[1])
+            where = (start + row, column)
+    if peak > LARGEST_VALUE:
+        _too_large(peak)
+    allowed = (1e-4 if K.dtype == np.float32 else 1e-6) * peak
+    if worst > allowed:
+        i, j = where
+        msg = (
+            f"Precomputed matrix is asymmetric: K[{i}, {j}]={K[i, j]:.6g} but "
+            f"K[{j}, {i}]={K[j, i]:.6g}; a kernel has k(x, z) = k(z, x); give "
+            "(K + K.T) / 2 if the difference is noise"
+        )
+        raise InputError(msg)
+
+
+def check_magnitude(X: Any, value_of: Callable[[float], float]) -> None:
+    """Refuse features so large that their kernel values are not representable.
+
+    ``value_of`` maps a bound on the squared norm of a row to one on |k(x, z)|.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0:
+        return
+    peak = max(float(values.max()), -float(values.min()))
+    with np.errstate(over="ignore"):
+        squared_norm = float(np.float64(peak) * np.float64(peak) * X.shape[1])
+        largest = float(value_of(squared_norm))
+    if not (squared_norm < LARGEST_VALUE and largest < LARGEST_VALUE):
+        _too_large(peak)
+
+
+def _too_large(peak: float) -> None:
+    msg = (
+        "The dual coefficients or intercepts are not finite for such input: with "
+        f"values as large as {peak:.3g} the kernel overflows. The input data may "
+        "contain large values and need to be preprocessed; use StandardScaler or "
+        "MinMaxScaler"
+    )
+    raise InputError(msg)

@@ -1,0 +1,37 @@
+"""scikit-learn's own estimator checks, every exception with its reason."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from maxmargin import SVC
+
+SCALE = (
+    "gamma='scale' is computed from X as it was given, as in scikit-learn, so repeating "
+    "rows changes it and weighting them does not; with gamma a number the check passes "
+    "(the third machine below)"
+)
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": SCALE,
+    "check_sample_weight_equivalence_on_sparse_data": SCALE,
+}
+
+
+def expected(estimator):
+    if estimator.kernel == "rbf" and estimator.gamma == "scale":
+        return EXPECTED
+    return {}
+
+
+@parametrize_with_checks(
+    [SVC(), SVC(kernel="precomputed"), SVC(gamma=0.1, tol=1e-11)],
+    expected_failed_checks=expected,
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_exceptions_name_existing_checks(name):
+    from sklearn.utils import estimator_checks
+
+    assert callable(getattr(estimator_checks, name))
