@@ -12,9 +12,16 @@ from maxmargin.problem import objective, violation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from maxmargin.problem import Model, Problem
 
-__all__ = ["Certificate", "certificate_of", "worst_of"]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Certificate", "balance_of", "certificate_of", "worst_of"]
+
+
+BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Certificate:
     tol : float
         The tolerance that was asked for (nan when it is not known).
     balance : float
-        |Σβ|, which must vanish when there is an intercept.
+        |Σβ|/Σ|β|, which must vanish when there is an intercept.
     bias_interval : tuple of float
         All optimal values of the intercept lie in [lo, hi].
     n_support, n_free, n_bound : int
@@ -71,8 +78,8 @@ class Certificate:
 
     @property
     def ok(self) -> bool:
-        """Whether the violation is within ``tol``."""
-        return self.violation <= self.tol
+        """Whether the violation is within ``tol`` and the dual variables are feasible."""
+        return self.violation <= self.tol and self.balance <= BALANCE
 
     def __str__(self) -> str:
         lo, hi = self.bias_interval
@@ -106,6 +113,12 @@ def _against(value: float, tol: float) -> str:
     return f" ≤ tol {tol:g}" if value <= tol else f" > tol {tol:g}"
 
 
+def balance_of(beta: Vector) -> float:
+    """|Σβ|/Σ|β|; 0 when all are 0."""
+    total = float(np.abs(beta).sum())
+    return abs(float(beta.sum())) / total if total > 0.0 else 0.0
+
+
 def certificate_of(
     problem: Problem,
     model: Model,
@@ -136,7 +149,7 @@ def certificate_of(
         seconds=seconds,
         stop=stop,
         tol=tol,
-        balance=abs(float(model.beta.sum())) if problem.balanced else 0.0,
+        balance=balance_of(model.beta) if problem.balanced else 0.0,
         name=name,
     )
 

@@ -96,7 +96,9 @@ class Workers:
         """Threads stay behind when a State or Gram is pickled; they start anew."""
         return {"count": self.count, "_pool": None}
 
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> list[Result]:
         """``[function(item) for item in items]``, several at a time."""
         todo = list(items)
         if self.count == 1 or len(todo) <= 1 or _inside.busy:
@@ -104,7 +106,7 @@ class Workers:
         return list(self._threads().map(_marked(function), todo))
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
-        """Call ``function(start, stop)`` on slabs of 0…n, each at least ``grain`` long."""
+        """Call ``function(start, stop)`` on slabs of 0…n of at least ``grain`` each."""
         parts = max(1, min(self.count, n // max(1, grain)))
         if parts == 1 or _inside.busy:
             function(0, n)

@@ -17,6 +17,7 @@ Optimality (KKT) reads: some :math:`b` exists with :math:`F_i + b \ge 0` where
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Problem:
         """Number of points."""
         return int(self.p.size)
 
-    @property
+    @cached_property
     def hard(self) -> bool:
         """Whether a box side is open without a ridge: the hard margin."""
         open_side = np.isinf(self.upper) | np.isinf(self.lower)

@@ -62,7 +62,11 @@ def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0
         counts = np.diff(X.indptr)
         longest = int(counts.max()) if counts.size else 0
         return CsrRows(
-            _read_only(X.data), _read_only(X.indices), _read_only(X.indptr), scale, longest,
+            _read_only(X.data),
+            _read_only(X.indices),
+            _read_only(X.indptr),
+            scale,
+            longest,
             X.shape[1],
         )
     if shift is None:
@@ -91,7 +95,7 @@ def centre(X: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64], float]:
 
 
 def largest_magnitude(values: NDArray[np.floating[Any]]) -> float:
-    """max |x| without the copy that ``abs`` would make; 0 for an empty array."""
+    """Max |x| without the copy that ``abs`` would make; 0 for an empty array."""
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
@@ -99,12 +103,7 @@ def unit_scale(largest: float) -> float:
     """Power of two that brings ``largest`` near 1; 1 where that is not needed."""
     if largest == 0.0 or 2.0**-20 <= largest <= 2.0**20:
         return 1.0
-    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1000.0, 1000.0))
-
-
-# squared_norms(rows, start, stop, zero, out) writes the squared norms of rows start…stop−1
-# in the precision of ``zero`` and ``out``. Each is one chain of fused operations in the order of the features,
-# as a tile's dot product is, so that equal rows are at distance exactly 0.
+    return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1022.0, 1022.0))
 
 
 def fill_lanes(
@@ -125,7 +124,7 @@ def clear_lanes(
 
 
 @overload(fill_lanes)
-def _fill_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+def _fill_lanes(rows, index, start, stop, width, lanes, at):
     if is_record(rows, DenseRows):
         return _fill_dense
     if is_record(rows, CsrRows):
@@ -134,7 +133,7 @@ def _fill_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no-
 
 
 @overload(clear_lanes)
-def _clear_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+def _clear_lanes(rows, index, start, stop, width, lanes, at):
     if is_record(rows, DenseRows):
         return lambda rows, index, start, stop, width, lanes, at: None
     if is_record(rows, CsrRows):
@@ -142,7 +141,7 @@ def _clear_lanes(rows, index, start, stop, width, lanes, at):  # type: ignore[no
     return None
 
 
-def _fill_dense(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+def _fill_dense(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     d = rows.data.shape[1]
     # In strips of 64 features, so that the cache lines being interleaved stay in L1.
@@ -156,7 +155,7 @@ def _fill_dense(rows, index, start, stop, width, lanes, at):  # type: ignore[no-
                 lanes[base + k * width] = work(x)
 
 
-def _fill_csr(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+def _fill_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for lane in range(stop - start):
         i = index[start + lane]
@@ -165,7 +164,7 @@ def _fill_csr(rows, index, start, stop, width, lanes, at):  # type: ignore[no-un
             lanes[at + rows.indices[e] * width + lane] = work(x)
 
 
-def _clear_csr(rows, index, start, stop, width, lanes, at):  # type: ignore[no-untyped-def]
+def _clear_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for lane in range(stop - start):
         i = index[start + lane]
@@ -178,11 +177,11 @@ def _norm2(rows: Any, i: int, zero: Any) -> Any:
 
 
 @overload(_norm2)
-def _overload_norm2(rows, i, zero):  # type: ignore[no-untyped-def]
+def _overload_norm2(rows, i, zero):
     return _norm2_dense if is_record(rows, DenseRows) else _norm2_csr
 
 
-def _norm2_dense(rows, i, zero):  # type: ignore[no-untyped-def]
+def _norm2_dense(rows, i, zero):
     total = zero
     row = rows.data[i]
     for k in range(row.size):
@@ -191,7 +190,7 @@ def _norm2_dense(rows, i, zero):  # type: ignore[no-untyped-def]
     return total
 
 
-def _norm2_csr(rows, i, zero):  # type: ignore[no-untyped-def]
+def _norm2_csr(rows, i, zero):
     total = zero
     for e in range(rows.indptr[i], rows.indptr[i + 1]):
         x = type(zero)(np.float64(rows.data[e]) * rows.scale)
@@ -199,7 +198,12 @@ def _norm2_csr(rows, i, zero):  # type: ignore[no-untyped-def]
     return total
 
 
-def _squared_norms(rows, start, stop, zero, out):  # type: ignore[no-untyped-def]
+def _squared_norms(rows, start, stop, zero, out):
+    """Squared norms of rows start … stop−1, in the precision of ``zero`` and ``out``.
+
+    Each is one chain of fused operations in the order of the features, as a tile's dot
+    product is, so that equal rows are at distance exactly 0.
+    """
     for i in range(start, stop):
         out[i] = _norm2(rows, i, zero)
 

@@ -97,7 +97,7 @@ def training_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
             estimator,
             X,
             y,
-            dtype=[np.float64, np.float32],
+            dtype=_kept_dtypes(X),
             order="C",
             accept_sparse="csr",
             accept_large_sparse=True,
@@ -119,13 +119,25 @@ def prediction_rows(estimator: Any, X: Any) -> Any:
         rows = validate_data(
             estimator,
             X,
-            dtype=[np.float64, np.float32],
+            dtype=_kept_dtypes(X),
             order="C",
             accept_sparse="csr",
             accept_large_sparse=True,
             reset=False,
         )
     return _trusted(rows)
+
+
+def _kept_dtypes(X: Any) -> list[type[np.floating[Any]]]:
+    """Which dtypes X may keep; anything else becomes the first of them.
+
+    scikit-learn reads the dtype of arrays and pandas frames. A polars frame has none,
+    and would become float64: a slice of it, as an array, tells what it holds.
+    """
+    frame = hasattr(X, "columns") and not (hasattr(X, "iloc") or hasattr(X, "dtype"))
+    if frame and np.asarray(X[:1]).dtype == np.float32:
+        return [np.float32, np.float64]
+    return [np.float64, np.float32]
 
 
 def _are_vectors(X: Any) -> bool:

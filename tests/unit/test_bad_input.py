@@ -125,7 +125,7 @@ def test_mistakes_leave_a_fitted_model_alone():
 
 def test_overlap_with_a_hard_margin():
     rows = np.array([[0.0], [1.0], [0.5], [2.0]])
-    with pytest.raises(InputError, match="overlap.*use a finite C"):
+    with pytest.raises(InputError, match=r"overlap.*use a finite C"):
         SVC(kernel="linear", C=INF).fit(rows, [0, 0, 1, 1])
     # 0 | 1 separate, 1 | 2 do not: the message says which
     rows = np.array([[0.0], [0.1], [5.0], [7.0], [6.0], [8.0]])
@@ -147,7 +147,7 @@ def test_pegasos_needs_no_intercept():
         SVC(solver="pegasos").fit(X, Y)
 
 
-# --- kernels ----------------------------------------------------------------------------
+# --- kernels ------------------------------------------------------------------------
 
 
 def test_precomputed():
@@ -180,8 +180,8 @@ def test_only_indefinite_kernels_warn():
         SVC(kernel=kernel).fit(rows, labels)
     for machine in (
         SVC(kernel="sigmoid", gamma=1.0, coef0=-1.0),
-        SVC(kernel="poly", degree=2, coef0=-1.0, max_iter=1000),
-        SVC(kernel=lambda A, B: -(A @ B.T), max_iter=1000),
+        SVC(kernel="poly", degree=2, coef0=-1.0),
+        SVC(kernel=lambda A, B: A @ B.T - 2.0),
     ):
         with pytest.warns(IndefiniteKernelWarning):
             machine.fit(rows, labels)
@@ -201,7 +201,7 @@ def test_bad_functions(kernel):
         SVC(kernel=kernel).fit(X, Y)
 
 
-# --- altered models -----------------------------------------------------------------------
+# --- altered models -----------------------------------------------------------------
 
 
 def alterations():

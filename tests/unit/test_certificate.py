@@ -35,7 +35,7 @@ def test_counts_and_balance():
     told = {"tol": 1e-3, "stop": "", "n_iter": 0, "n_kernel": 0, "seconds": 0.0}
     found = certificate_of(problem, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), **told)
     assert (found.n_support, found.n_free, found.n_bound) == (3, 1, 2)
-    assert found.balance == 0.25
+    assert found.balance == pytest.approx(0.25 / 2.25)
     free = c_svc(None, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), fit_intercept=False)
     assert (
         certificate_of(free, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), **told).balance

@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn import svm
 from sklearn.datasets import load_iris
-from sklearn.svm import SVC as SklearnSVC
 
 from maxmargin import SVC, InputError
 from maxmargin.estimators.parameters import scale_gamma
@@ -157,14 +157,14 @@ def test_malformed_sparse_is_refused(what):
         fitted.predict(tampered(what))
 
 
-# --- gamma ----------------------------------------------------------------------------
+# --- gamma --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scale_gamma_is_that_of_sklearn(kind, dtype):
     sample = np.where(X > 1.5, X, 0.0).astype(dtype)
-    theirs = SklearnSVC().fit(kind(sample), Y)._gamma
+    theirs = svm.SVC().fit(kind(sample), Y)._gamma
     assert scale_gamma(kind(sample)) == pytest.approx(theirs, rel=1e-12)
 
 
@@ -192,7 +192,7 @@ def test_scale_gamma_out_of_range_is_refused(factor, word):
         scale_gamma(X * factor)
 
 
-# --- labels and weights -----------------------------------------------------------------
+# --- labels and weights -------------------------------------------------------------
 
 
 def test_encode_labels_leaves_weightless_rows_and_classes_out():
@@ -229,14 +229,14 @@ def test_sample_weights_are_checked(weight, text):
         sample_weights(weight, 3, (3, 2))
 
 
-# --- kernel matrices --------------------------------------------------------------------
+# --- kernel matrices ----------------------------------------------------------------
 
 
 def test_precomputed_must_be_square_and_symmetric():
     K = X @ X.T
     check_precomputed(K)
     check_precomputed(K.astype(np.float32))
-    with pytest.raises(InputError, match="square matrix. Input is a 150x149 matrix"):
+    with pytest.raises(InputError, match=r"square matrix\. Input is a 150x149 matrix"):
         check_precomputed(K[:, :-1])
     K[3, 5] *= 1.001
     with pytest.raises(InputError, match=r"asymmetric: K\[(3, 5|5, 3)\]"):

@@ -22,11 +22,11 @@ __all__ = ["exp"]
 
 
 @intrinsic
-def _power_of_two(typingctx, n):  # type: ignore[no-untyped-def]
+def _power_of_two(typingctx, n):
     """2ⁿ for an integer n (int32 → float32, int64 → float64), by its exponent bits."""
     result = types.float32 if n == types.int32 else types.float64
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, sig, args):
         width, bias, mantissa = (32, 127, 23) if n == types.int32 else (64, 1023, 52)
         integer = ir.IntType(width)
         biased = builder.add(args[0], ir.Constant(integer, bias))
@@ -46,7 +46,7 @@ _LOG2_E = 1.4426950408889634
 
 
 @overload(exp, inline="always")
-def _exp(x):  # type: ignore[no-untyped-def]
+def _exp(x):
     if x == types.float32:
         return _exp_single
     if x == types.float64:
@@ -54,7 +54,7 @@ def _exp(x):  # type: ignore[no-untyped-def]
     return None
 
 
-def _exp_single(x):  # type: ignore[no-untyped-def]
+def _exp_single(x):
     z = vmin(vmax(x, np.float32(-87.0)), np.float32(88.0))
     scaled = np.float32(np.floor(fma(z, np.float32(_LOG2_E), np.float32(0.5))))
     r = fma(scaled, np.float32(-0.693359375), z)
@@ -69,7 +69,7 @@ def _exp_single(x):  # type: ignore[no-untyped-def]
     return e * _power_of_two(np.int32(scaled))
 
 
-def _exp_double(x):  # type: ignore[no-untyped-def]
+def _exp_double(x):
     z = vmin(vmax(x, -708.0), 709.0)
     scaled = np.floor(fma(z, _LOG2_E, 0.5))
     r = fma(scaled, -6.93145751953125e-1, z)

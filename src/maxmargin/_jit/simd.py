@@ -104,9 +104,7 @@ class _Emitter:
 
 
 @intrinsic
-def dense_tile(  # type: ignore[no-untyped-def]
-    typingctx, lanes, lane_start, panel, panel_start, d, out
-):
+def dense_tile(typingctx, lanes, lane_start, panel, panel_start, d, out):
     """``out[r, c] = Σ_k lanes[k, r]·panel[k, c]`` for 6 rows and one panel of columns.
 
     ``lanes`` holds 6 rows interleaved (k-major), ``panel`` as many columns as two
@@ -114,14 +112,16 @@ def dense_tile(  # type: ignore[no-untyped-def]
     """
     signature = types.void(lanes, types.intp, panel, types.intp, types.intp, out)
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, sig, args):
         emit = _Emitter(context, builder, sig.args[0].dtype)
         rows = _pointer(context, builder, sig.args[0], args[0], args[1])
         columns = _pointer(context, builder, sig.args[2], args[2], args[3])
-        tile = _pointer(context, builder, sig.args[5], args[5], ir.Constant(args[4].type, 0))
+        tile = _pointer(
+            context, builder, sig.args[5], args[5], ir.Constant(args[4].type, 0)
+        )
         width = _DENSE_VECTORS * emit.lanes
 
-        def body(k, acc):  # type: ignore[no-untyped-def]
+        def body(k, acc):
             column = builder.gep(columns, [builder.mul(k, ir.Constant(k.type, width))])
             row = builder.gep(rows, [builder.mul(k, ir.Constant(k.type, TILE_ROWS))])
             right = [emit.load(column, c) for c in range(_DENSE_VECTORS)]
@@ -144,7 +144,7 @@ def dense_tile(  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def sparse_tile(  # type: ignore[no-untyped-def]
+def sparse_tile(
     typingctx, values, indices, shift, start, stop, panel, panel_start, out, out_start
 ):
     """``out[c] = Σ_e values[e]·panel[indices[e + shift], c]`` for one sparse row.
@@ -157,7 +157,7 @@ def sparse_tile(  # type: ignore[no-untyped-def]
         panel, types.intp, out, types.intp,
     )  # fmt: skip
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, sig, args):
         emit = _Emitter(context, builder, sig.args[0].dtype)
         zero = ir.Constant(args[2].type, 0)
         entries = _pointer(context, builder, sig.args[0], args[0], zero)
@@ -166,7 +166,7 @@ def sparse_tile(  # type: ignore[no-untyped-def]
         tile = _pointer(context, builder, sig.args[7], args[7], args[8])
         width = _SPARSE_VECTORS * emit.lanes
 
-        def body(e, acc):  # type: ignore[no-untyped-def]
+        def body(e, acc):
             k = builder.load(builder.gep(places, [e]))
             if k.type.width < e.type.width:
                 k = builder.sext(k, e.type)
@@ -186,18 +186,18 @@ def sparse_tile(  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
+def fma(typingctx, a, b, c):
     """a·b + c with one rounding, as the tiles do it; vectorises in loops."""
 
-    def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, sig, args):
         return builder.fma(*args)
 
     return a(a, a, a), codegen
 
 
 def _select(operator: str) -> Any:
-    def typing(typingctx, a, b):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, sig, args):  # type: ignore[no-untyped-def]
+    def typing(typingctx, a, b):
+        def codegen(context, builder, sig, args):
             flags = ("nnan", "nsz")
             test = builder.fcmp_ordered(operator, *args, flags=flags)
             chosen = builder.select(test, *args)
@@ -209,11 +209,11 @@ def _select(operator: str) -> Any:
     return typing
 
 
-def _vmin(typingctx, a, b):  # type: ignore[no-untyped-def]
+def _vmin(typingctx, a, b):
     return _select("<")(typingctx, a, b)
 
 
-def _vmax(typingctx, a, b):  # type: ignore[no-untyped-def]
+def _vmax(typingctx, a, b):
     return _select(">")(typingctx, a, b)
 
 

@@ -99,7 +99,7 @@ class Certification(Certificate):
         if not self.feasible:
             lines.append(
                 f"infeasible  α leaves its box by {self.excess:.2g}·C, "
-                f"Σβ = {self.balance:.2g}: the dual is no bound"
+                f"Σβ = {self.balance:.2g}·Σ|β|: the dual is no bound"
             )
         return "\n".join(lines)
 
@@ -230,10 +230,11 @@ def _judge(
     violation, interval = _optimality(
         g - y * (1.0 - ridge), y, may_rise, may_fall, model.fit_intercept
     )
-    balance = abs(float(beta.sum())) if model.fit_intercept else 0.0
+    size = float(np.abs(alpha).sum())
+    balance = abs(float(beta.sum())) / (size or 1.0) if model.fit_intercept else 0.0
     scale = np.where(np.isfinite(C) & (C > 0.0), C, max(1.0, float(np.abs(alpha).max())))
     excess = max(0.0, float((np.maximum(alpha - top, -alpha) / scale).max()))
-    feasible = excess <= slop and balance <= 10.0 * max(slop, 1e-10) * np.abs(alpha).sum()
+    feasible = excess <= slop and balance <= 10.0 * max(slop, 1e-10)
     n_bound = int((may_fall & ~may_rise).sum())
     n_support = int(np.count_nonzero(alpha))
     rank = np.where(may_fall, np.where(may_rise & (not model.squared), 2, 3), 1)

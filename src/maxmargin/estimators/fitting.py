@@ -16,8 +16,9 @@ from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.multiclass import Plan, pair_betas, solve
 from maxmargin.estimators.prediction import checked_model, kernel_of
 from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.store import PairGrams, binary_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
-from maxmargin.parallel import Workers, effective_jobs
+from maxmargin.parallel import Workers
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.working_set import WorkingSetSmo
 
@@ -43,16 +44,12 @@ __all__ = [
     "warn_if_early",
 ]
 
-# At most this many pairs are solved at once, so that their shares of cache_size do not
-# depend on the number of threads, and neither do the results.
-PAIRS_AT_ONCE = 16
-
 # warn → warn_if_early → fit → the decorator with_callbacks → the caller
 CALLER = 4
 
 ADVICE = {
-    Stop.MAX_ITER: "raise max_iter (-1 sets no limit), scale the features, or go on from "
-    "here with warm_start=True",
+    Stop.MAX_ITER: "raise max_iter, scale the features, or go on from here with "
+    "warm_start=True",
     Stop.TIME_LIMIT: "raise time_limit, or go on from here with warm_start=True",
     Stop.INTERRUPTED: "go on from here with warm_start=True",
     Stop.STALLED: "scale the features, lower C, or raise tol",
@@ -86,24 +83,14 @@ def solve_all(
     task: Task,
     warm: Sequence[Vector] | None,
     bridges: Sequence[Observer],
-) -> list[Solved]:
-    """Solve every pair, several at a time where there are several."""
+) -> tuple[list[Solved], int]:
+    """Solve every pair; also the number of kernel values computed in all."""
     count = len(task.pairs)
-    plan = Plan(
-        solver=_solver(estimator, shares=min(count, PAIRS_AT_ONCE)),
-        squared=estimator.loss == "squared_hinge",
-        fit_intercept=bool(estimator.fit_intercept),
-    )
     kernel = kernel_of(estimator, task.gamma)
     observers = [*_observers(estimator, count), *bridges]
-    jobs = effective_jobs(estimator.n_jobs)
-    # One problem gets all threads; several get one each.
-    with (
-        Interrupt() as interrupt,
-        Workers(jobs if count == 1 else 1) as inside,
-        Workers(1 if count == 1 else min(jobs, PAIRS_AT_ONCE)) as outside,
-    ):
-        gram = training_gram(kernel, task.rows, workers=inside)
+    cache_bytes = int(estimator.cache_size * (1 << 20))
+    with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
+        gram = training_gram(kernel, task.rows, workers=workers)
         floating = task.rows.dtype.kind == "f"
         warn_if_indefinite(
             estimator.kernel,
@@ -112,33 +99,90 @@ def solve_all(
             eps=float(np.finfo(task.rows.dtype).eps) if floating else 0.0,
             stacklevel=CALLER + 1,
         )
-
-        def one(number: int) -> Solved:
-            return solve(
-                task.pairs[number],
-                gram,
-                task.codes,
-                task.price,
-                plan,
-                workers=inside,
-                observers=[interrupt, *observers],
-                warm=None if warm is None else warm[number],
-            )
-
-        return outside.map(one, range(count))
+        watching = [interrupt, *observers]
+        if count == 1:
+            one = _solve_one(estimator, task, gram, cache_bytes, watching, warm)
+            return [one], one.n_kernel
+        return _solve_pairs(estimator, task, gram, cache_bytes, watching, warm, workers)
 
 
-def _solver(estimator: Any, *, shares: int) -> Any:
-    """The solver, with an equal share of the cache for each problem at work."""
-    limit = int(estimator.max_iter)
+def _solve_one(
+    estimator: Any,
+    task: Task,
+    gram: Any,
+    cache_bytes: int,
+    observers: Sequence[Observer],
+    warm: Sequence[Vector] | None,
+) -> Solved:
+    """Two classes: one problem, which has all threads and all memory."""
+    index = np.flatnonzero(task.codes >= 0)
+    part = gram if index.size == task.codes.size else gram.narrowed(index)
+    part, left = binary_gram(part, cache_bytes)
+    return solve(
+        task.pairs[0],
+        index,
+        part,
+        task.codes,
+        task.price,
+        _plan(estimator, left),
+        observers=observers,
+        warm=None if warm is None else warm[0],
+    )
+
+
+def _solve_pairs(
+    estimator: Any,
+    task: Task,
+    gram: Any,
+    cache_bytes: int,
+    observers: Sequence[Observer],
+    warm: Sequence[Vector] | None,
+    workers: Workers,
+) -> tuple[list[Solved], int]:
+    """More classes: every pair is a problem, several at a time, one thread each."""
+    classes = range(len(task.classes))
+    members = [np.flatnonzero(task.codes == k) for k in classes]
+    grams = PairGrams(gram, members, cache_bytes, workers)
+    plan = _plan(estimator, grams.share)
+
+    def one(number: int) -> Solved:
+        pair = task.pairs[number]
+        index, part = grams.pair(pair.first, pair.second)
+        return solve(
+            pair,
+            index,
+            part,
+            task.codes,
+            task.price,
+            plan,
+            observers=observers,
+            warm=None if warm is None else warm[number],
+        )
+
+    with Workers(min(workers.count, grams.at_once)) as outside:
+        solved = outside.map(one, range(len(task.pairs)))
+    return solved, grams.n_kernel + sum(one.n_kernel for one in solved)
+
+
+def _plan(estimator: Any, cache_bytes: int) -> Plan:
+    """How every problem of this fit is solved, with so much memory for kernel values."""
+    return Plan(
+        solver=_solver(estimator, cache_bytes),
+        squared=estimator.loss == "squared_hinge",
+        fit_intercept=bool(estimator.fit_intercept),
+    )
+
+
+def _solver(estimator: Any, cache_bytes: int) -> Any:
+    """The solver a user named."""
+    tol, limit = float(estimator.tol), int(estimator.max_iter)
     if estimator.solver == "pegasos":
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-        options = {} if limit == -1 else {"max_iter": limit}
-        return Pegasos(tol=float(estimator.tol), seed=seed, **options)
+        return Pegasos(tol=tol, max_iter=limit, cache_bytes=cache_bytes, seed=seed)
     return WorkingSetSmo(
-        tol=float(estimator.tol),
+        tol=tol,
         max_iter=limit,
-        cache_bytes=int(estimator.cache_size * (1 << 20)) // shares,
+        cache_bytes=cache_bytes,
         shrinking=bool(estimator.shrinking),
     )
 
@@ -248,8 +292,9 @@ def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
     where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
     warnings.warn(
         f"{limit}The solver {worst.stop.value}{where}: violation "
-        f"{worst.certificate.violation:.3g}, tol {estimator.tol:g}. The model is usable; "
-        f"to improve it, {ADVICE[worst.stop]}.",
+        f"{worst.certificate.violation:.3g}, relative gap "
+        f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
+        f"usable; to improve it, {ADVICE[worst.stop]}.",
         ConvergenceWarning,
         stacklevel=CALLER,
     )

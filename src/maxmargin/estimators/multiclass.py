@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.certificate import Certificate
-    from maxmargin.parallel import Workers
+    from maxmargin.kernels.base import Gram
     from maxmargin.problem import Model
     from maxmargin.solvers.base import Observer, Solver
 
@@ -94,12 +94,12 @@ def class_pairs(classes: NDArray[Any]) -> list[Pair]:
 
 def solve(
     pair: Pair,
-    gram: Any,
+    index: Index,
+    part: Gram,
     codes: Index,
     price: Vector,
     plan: Plan,
     *,
-    workers: Workers,
     observers: Sequence[Observer] = (),
     warm: Vector | None = None,
 ) -> Solved:
@@ -109,21 +109,19 @@ def solve(
     ----------
     pair : Pair
         Which classes.
-    gram : Gram
-        Kernel matrix of all rows of the fit.
+    index : ndarray
+        Rows of the two classes.
+    part : Gram
+        Their kernel matrix.
     codes, price : ndarray of shape (n,)
         Class of every row (−1: left out), and its C.
     plan : Plan
         How.
-    workers : Workers
-        Threads for its kernel values.
     observers : sequence of Observer
         Who watches.
     warm : ndarray of shape (n,) or None
         β of all rows to go on from.
     """
-    index = np.flatnonzero((codes == pair.first) | (codes == pair.second))
-    part = gram if index.size == codes.size else gram.subset(index, workers)
     y = np.where(codes[index] == pair.plus, 1.0, -1.0)
     problem = c_svc(
         part,

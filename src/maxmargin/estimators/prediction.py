@@ -147,7 +147,15 @@ def decision_blocks(
     for start in range(0, n, step):
         rows = slice(start, min(n, start + step))
         block = X if step >= n else X[rows]
-        yield rows, _decisions(kernel, block, model, workers)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+            values = _decisions(kernel, block, model, workers)
+        if not np.isfinite(values).all():
+            msg = (
+                "the kernel overflows on this X, whose values are far larger than those "
+                "of the fit; scale it as the training rows were scaled"
+            )
+            raise InputError(msg)
+        yield rows, values
 
 
 def _decisions(kernel: Any, X: Any, model: Fitted, workers: Workers) -> Vector:

@@ -76,7 +76,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         Whether the solver may leave points at a bound aside for a while.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
-        in float64.
+        in float64; 'pegasos' when the relative duality gap is at most ``tol``.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, 'balanced' or None, default=None
@@ -84,7 +84,8 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     verbose : bool or int, default=False
         Show a progress bar on stderr.
     max_iter : int, default=-1
-        Limit on the solver's iterations in every binary problem; -1 for none.
+        Limit on the solver's iterations in every binary problem; -1 leaves it to the
+        solver, whose own limit is out of reach of all but hopeless problems.
     decision_function_shape : {'ovr', 'ovo'}, default='ovr'
         Whether ``decision_function`` of more than two classes returns a score for each
         class, or the decision of each pair.
@@ -112,7 +113,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     support_ : ndarray of shape (n_SV,)
-        Rows that are support vectors, grouped by class.
+        Rows of X that are support vectors, grouped by class.
     support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
         Those rows; empty for a precomputed kernel.
     n_support_ : ndarray of shape (n_classes,)
@@ -252,7 +253,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         bridges = bridge_for(
             self, X, y, attributes, metadata=metadata, total=len(task.pairs)
         )
-        solved = solve_all(self, task, warm, bridges)
+        solved, n_kernel = solve_all(self, task, warm, bridges)
         parts = [(one.pair, one.rows, one.model) for one in solved]
         duals = gather(task.codes, len(task.classes), parts)
         self.__dict__.update(fitted_attributes(task, duals))
@@ -263,7 +264,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.certificate_ = worst_of(
             [one.certificate for one in solved],
             n_support=int(duals.support.size),
-            n_kernel=sum(one.n_kernel for one in solved),
+            n_kernel=n_kernel,
             seconds=time.perf_counter() - began,
         )
         warn_if_early(self, solved)
@@ -274,11 +275,11 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         """Check what ``fit`` was given."""
         rows, given = training_rows(self, X, y)
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        labels = encode_labels(given, weight, self.class_weight)
         precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
         if precomputed:
             check_precomputed(rows)
-        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
-        labels = encode_labels(given, weight, self.class_weight)
         price = float(self.C) * labels.class_weight[labels.codes]
         if weight is not None:
             np.multiply(price, weight, out=price, where=weight > 0.0)

@@ -1,8 +1,8 @@
 """What a solver may ask of a kernel matrix.
 
 A :class:`Gram` is K over the n points of one problem. It is never stored as a whole
-unless it is small (:mod:`maxmargin.kernels.store`): a solver asks for blocks of values, or for products in which the
-values are made, used and forgotten. Its three implementations are
+unless it is small (:mod:`maxmargin.kernels.store`): a solver asks for blocks of values,
+or for products in which the values are made, used and forgotten. Its implementations are
 :class:`~maxmargin.kernels.gram.VectorGram` (compiled kernels of dense or sparse rows),
 :class:`~maxmargin.kernels.table.TableGram` (precomputed) and
 :class:`~maxmargin.kernels.table.CallableGram` (a Python function).

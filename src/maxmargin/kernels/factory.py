@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin.errors import InputError
 from maxmargin.kernels.gram import VectorGram, vector_expansion
-from maxmargin.kernels.table import CallableGram, TableGram, callable_expansion, table_expansion
+from maxmargin.kernels.table import (
+    CallableGram,
+    TableGram,
+    callable_expansion,
+    table_expansion,
+)
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf, Sigmoid
 
 if TYPE_CHECKING:

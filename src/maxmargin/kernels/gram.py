@@ -10,6 +10,7 @@ from maxmargin._jit import njit
 from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
 from maxmargin.kernels.vector import Rbf, transform
+from maxmargin.parallel import Workers
 from maxmargin.rows import (
     DenseRows,
     Rows,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.kernels.vector import VectorKernel
-    from maxmargin.parallel import Workers
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
@@ -34,10 +34,11 @@ __all__ = ["VectorGram", "prepare", "vector_expansion"]
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _GRAIN = 256  # rows below which a second thread costs more than it brings
+_SMALL = 1000  # up to this many points float64 costs next to nothing
 _LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
 
 
-def _diagonal(kernel, norms, out):  # type: ignore[no-untyped-def]
+def _diagonal(kernel, norms, out):
     for i in range(norms.size):
         out[i] = norms[i]
         transform(kernel, out[i : i + 1], norms[i], norms[i : i + 1])
@@ -105,8 +106,12 @@ class VectorGram:
                 "data; scale the features (StandardScaler) or reduce gamma and degree"
             )
             raise NumericalError(msg)
-        single = largest < _LARGEST_SINGLE and self._single_is_safe()
-        self.precisions = (SINGLE, DOUBLE) if single else (DOUBLE,)
+        self._single = largest < _LARGEST_SINGLE and self._single_is_safe()
+        self.precisions = self.precisions_for(self.n)
+
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """Float32 first where it is safe and n points make it worth compiling."""
+        return (SINGLE, DOUBLE) if self._single and n > _SMALL else (DOUBLE,)
 
     def _single_is_safe(self) -> bool:
         """Whether parameters and norms fit in float32 at all."""
@@ -116,27 +121,42 @@ class VectorGram:
     @property
     def cost(self) -> float:
         """Work of one kernel value, in units of about one nanosecond."""
-        return 1.0 + self._d / 50.0
+        return 1.0 + float(self._d) / 50.0
 
     @property
     def n_kernel(self) -> int:
         """Kernel values computed so far."""
         return self._count
 
-    def subset(self, index: Index, workers: Workers) -> VectorGram:
-        """The kernel matrix of the points ``index``, with a counter of its own."""
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> VectorGram:
+        """The kernel matrix of the points ``index``, with a counter of its own.
+
+        It works in one thread: subsets are what is spread over threads. ``dtype`` is
+        the precision in which it begins.
+        """
+        part = self.narrowed(index)
+        part._workers = Workers(1)
+        first = self.precisions_for(index.size)[0] if dtype is None else dtype
+        part.precisions = (DOUBLE,) if first == DOUBLE else (SINGLE, DOUBLE)
+        return part
+
+    def narrowed(self, index: Index) -> VectorGram:
+        """The kernel matrix of the points ``index``, with the same threads."""
         part = object.__new__(VectorGram)
         part.__dict__.update(self.__dict__)
-        part.n, part._workers, part._count = index.size, workers, 0
-        part._index = index if self._index is None else self._index[index]
+        part.n, part._count = index.size, 0
+        part._index = self._global(index)
+        part.precisions = self.precisions_for(index.size)
         return part
 
     def diagonal(self) -> Vector:
         """K[i, i] in float64."""
         norms = self._all[DOUBLE]
+        if self._index is not None:
+            norms = norms[self._index]
         out = np.empty(norms.size)
         _diagonal(self.kernel, norms, out)
-        return out if self._index is None else out[self._index]
+        return out
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
@@ -202,7 +222,10 @@ def vector_expansion(
     kernel, (left, right) = prepare(kernel, X, vectors)
     index = np.arange(X.shape[0], dtype=np.intp)
     cols = np.arange(vectors.shape[0], dtype=np.intp)
-    norms = _norms(left, index.size, DOUBLE, workers), _norms(right, cols.size, DOUBLE, workers)
+    norms = (
+        _norms(left, index.size, DOUBLE, workers),
+        _norms(right, cols.size, DOUBLE, workers),
+    )
     out = np.zeros((index.size, coef.shape[0]))
     sides = (left, norms[0], right, norms[1])
     _spread_product(kernel, sides, index, cols, coef, out, False, workers)

@@ -20,36 +20,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from maxmargin.kernels.base import Gram
     from maxmargin.parallel import Workers
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["ClassTables", "StoredGram", "precision_of", "stored_bytes"]
+__all__ = ["ClassTables", "PairGrams", "StoredGram", "binary_gram"]
 
-SMALL = 1000  # up to this many points float64 costs next to nothing
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-
-
-def precision_of(gram: Gram, n: int) -> np.dtype[Any]:
-    """Precision in which a problem of n points begins: float32 where it pays."""
-    return SINGLE if n > SMALL and SINGLE in gram.precisions else DOUBLE
+_DEAR = 3.0  # cost of a kernel value above which keeping it beats computing it again
 
 
-def stored_bytes(n: int, dtype: np.dtype[Any]) -> int:
-    """Memory of a whole kernel matrix."""
-    return n * n * dtype.itemsize
-
-
-def _gather(table, rows, cols, out):  # type: ignore[no-untyped-def]
+def _gather(table, rows, cols, out):
     for t in range(rows.size):
         source, target = table[rows[t]], out[t]
         for c in range(cols.size):
             target[c] = source[cols[c]]
 
 
-def _add_rows(table, cols, coef, rows, out):  # type: ignore[no-untyped-def]
+def _add_rows(table, cols, coef, rows, out):
     if rows.size == table.shape[1]:  # all points, in order
         for c in range(cols.size):
             source, factor = table[cols[c]], coef[c]
@@ -84,11 +72,10 @@ class ClassTables:
     def __init__(
         self, gram: Any, members: Sequence[Index], dtype: np.dtype[Any], workers: Workers
     ) -> None:
-        self.dtype = dtype
         self._tables: list[NDArray[Any]] = [
             np.empty((one.size, one.size), dtype) for one in members
         ]
-        parts = [gram.subset(one, workers) for one in members]
+        parts = [gram.subset(one) for one in members]
 
         def fill(k: int) -> None:
             everyone = np.arange(members[k].size, dtype=np.intp)
@@ -108,9 +95,8 @@ class StoredGram:
     Parameters
     ----------
     gram : Gram
-        Where the values come from; also answers in the other precision.
-    dtype : dtype
-        Precision of what is kept.
+        Where the values come from. They are kept in the precision in which it begins;
+        it answers itself in the other.
     own : tuple of two ndarrays, optional
         Tables of the two classes that make up the points: first those of one class,
         then those of the other. What they hold is not computed again.
@@ -119,11 +105,10 @@ class StoredGram:
     def __init__(
         self,
         gram: Any,
-        dtype: np.dtype[Any],
         own: tuple[NDArray[Any], NDArray[Any]] | None = None,
     ) -> None:
         self.n, self.precisions, self.cost = gram.n, gram.precisions, gram.cost
-        self._gram, self._dtype, self._own = gram, dtype, own
+        self._gram, self._dtype, self._own = gram, gram.precisions[0], own
         self._table: NDArray[Any] | None = None
         self._have = np.zeros(self.n, bool)
 
@@ -173,7 +158,7 @@ class StoredGram:
         return self._table
 
     def _compute(self, rows: Index, cols: Index, at: int) -> None:
-        assert self._table is not None  # noqa: S101
+        assert self._table is not None
         values = np.empty((rows.size, cols.size), self._dtype)
         self._gram.block(rows, cols, values)
         self._table[rows, at : at + cols.size] = values
@@ -182,7 +167,7 @@ class StoredGram:
         self, missing: Index, own: tuple[NDArray[Any], NDArray[Any]]
     ) -> None:
         """Values within a class are copied, those between the classes computed."""
-        assert self._table is not None  # noqa: S101
+        assert self._table is not None
         border = own[0].shape[0]
         first, second = missing[missing < border], missing[missing >= border]
         self._table[first, :border] = own[0][first]
@@ -191,3 +176,67 @@ class StoredGram:
             self._compute(first, np.arange(border, self.n, dtype=np.intp), border)
         if second.size:
             self._compute(second, np.arange(border, dtype=np.intp), 0)
+
+
+def binary_gram(gram: Any, cache_bytes: int) -> tuple[Any, int]:
+    """The Gram of a single problem, and the memory left for its working set.
+
+    Rows are kept when they are dear and all of them fit in half of the memory.
+    """
+    need = gram.n * gram.n * gram.precisions[0].itemsize
+    if gram.cost >= _DEAR and need <= cache_bytes // 2:
+        return StoredGram(gram), cache_bytes - need
+    return gram, cache_bytes
+
+
+class PairGrams:
+    """The Grams of all pairs of classes, sharing what they have in common.
+
+    A quarter of the memory is for the tables of the classes, the rest for the pairs at
+    work: each has an eighth for its rows and an eighth for its working set, at most.
+    How many are at work never changes what a pair computes.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of all points of the fit.
+    members : sequence of ndarray
+        The points of each class, ascending.
+    cache_bytes : int
+        Memory for kernel values in all.
+    workers : Workers
+        Threads.
+    """
+
+    def __init__(
+        self, gram: Any, members: Sequence[Index], cache_bytes: int, workers: Workers
+    ) -> None:
+        sizes = sorted((one.size for one in members), reverse=True)
+        self._gram, self._members = gram, members
+        self._dtype = gram.precisions_for(sum(sizes[:2]))[0]
+        self.share = cache_bytes // 8
+        largest = sum(sizes[:2]) ** 2 * self._dtype.itemsize
+        self.at_once = max(
+            1, int(0.75 * cache_bytes) // max(1, 2 * min(largest, self.share))
+        )
+        tables = sum(size * size for size in sizes) * self._dtype.itemsize
+        self._tables = (
+            ClassTables(gram, members, self._dtype, workers)
+            if tables <= cache_bytes // 4 and gram.cost > 0.0
+            else None
+        )
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed for the shared tables."""
+        return 0 if self._tables is None else self._tables.n_kernel
+
+    def pair(self, first: int, second: int) -> tuple[Index, Any]:
+        """The points of two classes, those of the first in front, and their Gram."""
+        index = np.concatenate([self._members[first], self._members[second]])
+        part = self._gram.subset(index, self._dtype)
+        if index.size**2 * self._dtype.itemsize > self.share:
+            return index, part
+        tables = self._tables
+        own = None if tables is None else (tables.table(first), tables.table(second))
+        return index, StoredGram(part, own)

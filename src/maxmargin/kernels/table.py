@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from maxmargin.parallel import Workers
-
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
@@ -24,14 +22,14 @@ __all__ = ["CallableGram", "TableGram", "callable_expansion", "table_expansion"]
 _VALUES = 1 << 20  # kernel values asked of a Python function at a time: 8 MB
 
 
-def _table_block(K, rows, cols, out):  # type: ignore[no-untyped-def]
+def _table_block(K, rows, cols, out):
     for t in range(rows.size):
         row = K[rows[t]]
         for c in range(cols.size):
             out[t, c] = row[cols[c]]
 
 
-def _table_apply(K, rows, cols, coef, out):  # type: ignore[no-untyped-def]
+def _table_apply(K, rows, cols, coef, out):
     for t in range(rows.size):
         row = K[rows[t]]
         total = 0.0
@@ -48,7 +46,7 @@ class TableGram:
     """A precomputed, symmetric kernel matrix, as it is: no copy, no float32."""
 
     precisions = (np.dtype(np.float64),)
-    cost = 1.0
+    cost = 0.0  # nothing to compute, so nothing worth keeping
 
     def __init__(self, K: NDArray[np.floating[Any]], index: Index | None = None) -> None:
         self._K = K.view()
@@ -57,9 +55,17 @@ class TableGram:
         self.n = K.shape[0] if index is None else index.size
         self.n_kernel = 0  # nothing is computed
 
-    def subset(self, index: Index, workers: Workers) -> TableGram:  # noqa: ARG002
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """Float64 always: values are taken as they are."""
+        return self.precisions
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> TableGram:
         """The matrix of the points ``index``."""
         return TableGram(self._K, self._global(index))
+
+    def narrowed(self, index: Index) -> TableGram:
+        """The matrix of the points ``index``."""
+        return self.subset(index)
 
     def diagonal(self) -> Vector:
         """K[i, i]."""
@@ -72,7 +78,7 @@ class TableGram:
 
     def apply(
         self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: Any = None
-    ) -> None:  # noqa: ARG002
+    ) -> None:
         """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``."""
         _table_apply(self._K, self._global(rows), self._global(cols), coef, out)
 
@@ -93,9 +99,17 @@ class CallableGram:
         self.n = X.shape[0] if index is None else index.size
         self.n_kernel = 0
 
-    def subset(self, index: Index, workers: Workers) -> CallableGram:  # noqa: ARG002
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """Float64 always: values are taken as they are."""
+        return self.precisions
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> CallableGram:
         """The matrix of the points ``index``."""
         return CallableGram(self._kernel, self._X, self._global(index))
+
+    def narrowed(self, index: Index) -> CallableGram:
+        """The matrix of the points ``index``."""
+        return self.subset(index)
 
     def diagonal(self) -> Vector:
         """K[i, i], from square blocks on the diagonal."""
@@ -115,7 +129,7 @@ class CallableGram:
 
     def apply(
         self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: Any = None
-    ) -> None:  # noqa: ARG002
+    ) -> None:
         """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``."""
         step = max(1, _VALUES // max(1, cols.size))
         for start in range(0, rows.size, step):
@@ -137,8 +151,8 @@ def called(kernel: Callable[[Any, Any], Any], left: Any, right: Any) -> Vector:
     expected = (left.shape[0], right.shape[0])
     if values.shape != expected:
         msg = (
-            f"the kernel function returned an array of shape {values.shape}; k(A, B) must "
-            f"return one value for each pair of rows, here {expected}"
+            f"the kernel function returned an array of shape {values.shape}; k(A, B) "
+            f"must return one value for each pair of rows, here {expected}"
         )
         raise InputError(msg)
     if not np.isfinite(values).all():

@@ -39,7 +39,7 @@ def panel_width(rows: Any, dtype: Any) -> int:
 def panel_columns(width: int, d: int, dtype: Any) -> int:
     """Columns of one block of panels: fixed by the shape, so bits never vary."""
     fitting = _CACHE_BYTES // (np.dtype(dtype).itemsize * max(1, d))
-    return width * max(1, min(512, max(fitting, _LEAST_COLUMNS)) // width)
+    return width * int(max(1, min(512, max(fitting, _LEAST_COLUMNS)) // width))
 
 
 class Shape(NamedTuple):
@@ -64,39 +64,39 @@ def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
 
     Allocated here because every allocation in compiled code costs compile time.
     """
-    size = shape.columns * shape.d + shape.lanes + shape.group * shape.width + shape.columns
+    size = (
+        shape.columns * shape.d + shape.lanes + shape.group * shape.width + shape.columns
+    )
     return np.zeros(size, dtype)
 
 
-def _load(rows: Any, index: Any, start: int, stop: int, group: int, lanes: Any, at: int) -> None:
+def _load(rows, index, start, stop, group, lanes, at):
     """Bring the rows of one tile into working precision."""
 
 
-def _tile(rows: Any, index: Any, start: int, stop: int, lanes: Any, panel: Any, at: int, d: int,
-    width: int, out: Any,
-) -> None:  # fmt: skip
+def _tile(rows, index, start, stop, lanes, panel, at, d, width, out):
     """Dot products of the loaded rows with one panel, row-major into ``out``."""
 
 
 @overload(_load)
-def _overload_load(rows, index, start, stop, group, lanes, at):  # type: ignore[no-untyped-def]
-    if is_record(rows, DenseRows):
-        return lambda rows, index, start, stop, group, lanes, at: fill_lanes(
-            rows, index, start, stop, group, lanes, at
-        )
-    return _load_csr
+def _overload_load(rows, index, start, stop, group, lanes, at):
+    return _load_dense if is_record(rows, DenseRows) else _load_csr
 
 
 @overload(_tile)
-def _overload_tile(rows, index, start, stop, lanes, panel, at, d, width, out):  # type: ignore[no-untyped-def]
-    if is_record(rows, DenseRows):
-        return lambda rows, index, start, stop, lanes, panel, at, d, width, out: dense_tile(
-            lanes, 0, panel, at, d, out
-        )
-    return _tile_csr
+def _overload_tile(rows, index, start, stop, lanes, panel, at, d, width, out):
+    return _tile_dense if is_record(rows, DenseRows) else _tile_csr
 
 
-def _load_csr(rows, index, start, stop, group, lanes, at):  # type: ignore[no-untyped-def]
+def _load_dense(rows, index, start, stop, group, lanes, at):
+    fill_lanes(rows, index, start, stop, group, lanes, at)
+
+
+def _tile_dense(rows, index, start, stop, lanes, panel, at, d, width, out):
+    dense_tile(lanes, 0, panel, at, d, out)
+
+
+def _load_csr(rows, index, start, stop, group, lanes, at):
     work = lanes.dtype.type
     for r in range(stop - start):
         i = index[start + r]
@@ -106,7 +106,7 @@ def _load_csr(rows, index, start, stop, group, lanes, at):  # type: ignore[no-un
             lanes[at + r * rows.longest + e] = work(x)
 
 
-def _tile_csr(rows, index, start, stop, lanes, panel, at, d, width, out):  # type: ignore[no-untyped-def]
+def _tile_csr(rows, index, start, stop, lanes, panel, at, d, width, out):
     for r in range(stop - start):
         i = index[start + r]
         first = r * rows.longest
@@ -117,7 +117,7 @@ def _tile_csr(rows, index, start, stop, lanes, panel, at, d, width, out):  # typ
         )  # fmt: skip
 
 
-def _weighted(values, factors):  # type: ignore[no-untyped-def]
+def _weighted(values, factors):
     total = 0.0
     for c in range(values.size):
         total += np.float64(values[c]) * factors[c]
@@ -128,8 +128,19 @@ def _weighted(values, factors):  # type: ignore[no-untyped-def]
 _weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
 
 
-def _product(  # type: ignore[no-untyped-def]
-    kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space, out, store
+def _product(
+    kernel,
+    rows,
+    row_norms,
+    index,
+    others,
+    other_norms,
+    cols,
+    coef,
+    shape,
+    space,
+    out,
+    store,
 ):
     """Both requests in one body, so that their machinery is compiled once.
 
@@ -144,7 +155,9 @@ def _product(  # type: ignore[no-untyped-def]
     for first in range(0, cols.size, columns):
         last = min(first + columns, cols.size)
         for c in range(first, last, width):
-            fill_lanes(others, cols, c, min(c + width, last), width, panels, (c - first) * d)
+            fill_lanes(
+                others, cols, c, min(c + width, last), width, panels, (c - first) * d
+            )
         for c in range(last - first):
             norms[c] = other_norms[cols[first + c]]
         for t in range(0, index.size, group):
@@ -155,7 +168,9 @@ def _product(  # type: ignore[no-untyped-def]
                 some = min(width, last - first - at)
                 for r in range(end - t):
                     values = tile[r * width : r * width + some]
-                    transform(kernel, values, row_norms[index[t + r]], norms[at : at + some])
+                    transform(
+                        kernel, values, row_norms[index[t + r]], norms[at : at + some]
+                    )
                     if store:
                         target = out[t + r][first + at : first + at + some]
                         for c in range(target.size):
@@ -165,7 +180,9 @@ def _product(  # type: ignore[no-untyped-def]
                             factors = coef[m][first + at : first + at + some]
                             out[t + r, m] += _weighted(values, factors)
         for c in range(first, last, width):
-            clear_lanes(others, cols, c, min(c + width, last), width, panels, (c - first) * d)
+            clear_lanes(
+                others, cols, c, min(c + width, last), width, panels, (c - first) * d
+            )
 
 
 product = njit(_product)

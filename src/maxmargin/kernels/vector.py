@@ -55,20 +55,20 @@ def transform(kernel: Any, values: Any, norm: Any, norms: Any) -> None:
 
 
 @overload(transform)
-def _transform(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
+def _transform(kernel, values, norm, norms):
     for record, formula in _FORMULAS.items():
         if is_record(kernel, record):
             return formula
     return None
 
 
-def _transform_linear(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
+def _transform_linear(kernel, values, norm, norms):
     gamma = values.dtype.type(kernel.gamma)
     for c in range(values.size):
         values[c] *= gamma
 
 
-def _transform_polynomial(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
+def _transform_polynomial(kernel, values, norm, norms):
     work = values.dtype.type
     gamma, coef0 = work(kernel.gamma), work(kernel.coef0)
     for c in range(values.size):
@@ -79,7 +79,7 @@ def _transform_polynomial(kernel, values, norm, norms):  # type: ignore[no-untyp
         values[c] = power
 
 
-def _transform_rbf(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
+def _transform_rbf(kernel, values, norm, norms):
     work = values.dtype.type
     minus_gamma, two, zero = work(-kernel.gamma), work(2.0), work(0.0)
     for c in range(values.size):
@@ -88,7 +88,7 @@ def _transform_rbf(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
         values[c] = exp(minus_gamma * distance)
 
 
-def _transform_sigmoid(kernel, values, norm, norms):  # type: ignore[no-untyped-def]
+def _transform_sigmoid(kernel, values, norm, norms):
     work = values.dtype.type
     gamma, coef0, one, two = work(kernel.gamma), work(kernel.coef0), work(1.0), work(2.0)
     for c in range(values.size):

@@ -29,7 +29,7 @@ def capacity(n: int, cache_bytes: int, dtype: np.dtype[Any]) -> int:
     return max(min(n, 2), min(n, int(np.sqrt(cache_bytes / dtype.itemsize))))
 
 
-def _mirror(K, old, q):  # type: ignore[no-untyped-def]
+def _mirror(K, old, q):
     """Copy rows old…q−1 into the same columns of the rows above; tile by tile."""
     for a in range(0, old, 64):
         for b in range(old, q, 64):
@@ -38,21 +38,29 @@ def _mirror(K, old, q):  # type: ignore[no-untyped-def]
                     K[i, j] = K[j, i]
 
 
-def _move_slot(K, source, target, q):  # type: ignore[no-untyped-def]
-    for k in range(q):
-        K[target, k] = K[source, k]
-    for k in range(q):
-        K[k, target] = K[k, source]
-    K[target, target] = K[source, source]
+def _close_gaps(K, filled, members, q, leaving):
+    """The last slot takes the place of every leaving one, from the last to the first.
+
+    ``filled`` is q, or 0 when no values are stored.
+    """
+    for n in range(leaving.size - 1, -1, -1):
+        target = leaving[n]
+        q -= 1
+        members[target] = members[q]
+        if filled:
+            for k in range(q + 1):
+                K[target, k] = K[q, k]
+            for k in range(q + 1):
+                K[k, target] = K[k, q]
 
 
-def _set_diagonal(K, start, stop, diagonal):  # type: ignore[no-untyped-def]
+def _set_diagonal(K, start, stop, diagonal):
     for s in range(start, stop):
         K[s, s] = diagonal[s]
 
 
 _mirror = njit(_mirror)
-_move_slot = njit(_move_slot)
+_close_gaps = njit(_close_gaps)
 _set_diagonal = njit(_set_diagonal)
 
 
@@ -76,7 +84,9 @@ class WorkingMemory:
     def __getstate__(self) -> dict[str, Any]:
         return {"size": self.size, "dtype": self.dtype, "_block": None, "_filled": 0}
 
-    def block(self, gram: Gram, members: Index, diagonal: NDArray[np.float64]) -> NDArray[Any]:
+    def block(
+        self, gram: Gram, members: Index, diagonal: NDArray[np.float64]
+    ) -> NDArray[Any]:
         """K_WW for these members (slot order), computing the slots not yet filled.
 
         ``diagonal`` is that of K plus the ridge, by slot.
@@ -92,16 +102,13 @@ class WorkingMemory:
             self._filled = q
         return K
 
-    def move(self, source: int, target: int) -> None:
-        """Slot ``source`` (the last) takes the place of the evicted slot ``target``."""
-        if self._block is not None and self._filled:
-            if source != target:
-                _move_slot(self._block, source, target, self._filled)
-            self._filled -= 1
-
-    def forget(self) -> None:
-        """Drop every value, keep the memory."""
-        self._filled = 0
+    def evict(self, members: Index, q: int, leaving: Index) -> None:
+        """Take the slots ``leaving`` (ascending) out of the first q of ``members``."""
+        # After unpickling nothing is stored; members must move in the same way all the
+        # same, for their order decides ties.
+        block = np.empty((1, 1), self.dtype) if self._block is None else self._block
+        _close_gaps(block, self._filled, members, q, leaving)
+        self._filled = max(0, self._filled - leaving.size)
 
 
 class RowStore:

@@ -31,18 +31,37 @@ _BLOCK = 256  # a sweep keeps one minimum a block, then looks for its place in t
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
-def _set_masks(beta, lower, upper, up, low):  # type: ignore[no-untyped-def]
+def _set_masks(beta, lower, upper, up, low):
     for k in range(beta.size):
         up[k] = 0.0 if beta[k] < upper[k] else 1e30
         low[k] = 0.0 if beta[k] > lower[k] else -1e30
 
 
-def _sweep(F, t, row_i, row_j, up, low, found):  # type: ignore[no-untyped-def]
-    """F += t(K_i − K_j); returns argmin of F over up; found = (min over up, max over low)."""
+def _floor(diagonal, noise):
+    """Least curvature that is not mere rounding.
+
+    Between equal points it is zero, under an indefinite kernel it may be negative: the
+    step then goes as far as the box allows.
+    """
+    largest = 0.0
+    for k in range(diagonal.size):
+        largest = max(largest, abs(diagonal[k]))
+    return noise * largest if largest > 0.0 else noise
+
+
+def _sweep(F, t, row_i, row_j, up, low, found):
+    """F += t(K_i − K_j); returns the argmin of F over up.
+
+    found = (min of F over up, max of F over low).
+    """
     lowest, highest = 1e30, -1e30
     where = 0
     for start in range(0, F.size, _BLOCK):
-        f, ki, kj = F[start : start + _BLOCK], row_i[start : start + _BLOCK], row_j[start : start + _BLOCK]
+        f, ki, kj = (
+            F[start : start + _BLOCK],
+            row_i[start : start + _BLOCK],
+            row_j[start : start + _BLOCK],
+        )
         u, w = up[start : start + _BLOCK], low[start : start + _BLOCK]
         small, large = 1e30, -1e30
         for k in range(f.size):
@@ -62,7 +81,7 @@ def _sweep(F, t, row_i, row_j, up, low, found):  # type: ignore[no-untyped-def]
     return where + best
 
 
-def _partner(F, f_i, row_i, diagonal, d_i, tau, low):  # type: ignore[no-untyped-def]
+def _partner(F, f_i, row_i, diagonal, d_i, tau, low):
     """The j of largest gain; in float32, where twice as many fit in a register."""
     best_gain = np.float32(-1.0)
     where = 0
@@ -90,19 +109,22 @@ def _partner(F, f_i, row_i, diagonal, d_i, tau, low):  # type: ignore[no-untyped
 
 
 _set_masks = njit(_set_masks)
+_floor = njit(_floor)
 _sweep = njit(_sweep, fastmath=_FAST)
 _partner = njit(_partner, fastmath=_FAST)
 
 
-def _move_pairs(K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done):  # type: ignore[no-untyped-def]
+def _move_pairs(
+    K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done
+):
     """At most ``limit`` pair steps on the leading q×q block of K, in place.
 
-    ``noise`` is the relative rounding error of K's values: a curvature below it is
-    taken to be that. ``space`` is scratch of 2q + 2 numbers, ``done[0]`` returns the
-    number of steps; the result is a code.
+    ``noise`` is the relative rounding error of K's values, ``space`` scratch of 2q + 2
+    numbers; ``done[0]`` returns the number of steps, and the result is a code.
     """
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
     _set_masks(beta, lower, upper, up, low)
+    floor = _floor(diagonal, noise)
     i = _sweep(F, 0.0, K[0][:q], K[0][:q], up, low, found)
     done[0] = 0
     while True:
@@ -112,9 +134,8 @@ def _move_pairs(K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, sp
         if done[0] >= limit:
             return PAUSED
         row_i = K[i][:q]
-        j = _partner(F, F[i], row_i, diagonal, diagonal[i], noise * diagonal[i], low)
-        scale = diagonal[i] + diagonal[j]
-        curvature = max(scale - 2.0 * np.float64(row_i[j]), noise * scale)
+        j = _partner(F, F[i], row_i, diagonal, diagonal[i], floor, low)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), floor)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
         t = min((F[j] - F[i]) / curvature, room_i, room_j)
         if not np.isfinite(t):
@@ -132,19 +153,23 @@ def _move_pairs(K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, sp
         done[0] += 1
 
 
-def _sweep_single(F, t, row, diagonal, up, low, found):  # type: ignore[no-untyped-def]
+def _sweep_single(F, t, row, diagonal, floor, up, low, found):
     """F += t·K_i; returns the point of largest gain; found[0] = worst violation."""
     worst, best_gain, where = 0.0, -1.0, 0
     for start in range(0, F.size, _BLOCK):
         f, k_i = F[start : start + _BLOCK], row[start : start + _BLOCK]
-        u, w, d = up[start : start + _BLOCK], low[start : start + _BLOCK], diagonal[start : start + _BLOCK]
+        u, w, d = (
+            up[start : start + _BLOCK],
+            low[start : start + _BLOCK],
+            diagonal[start : start + _BLOCK],
+        )
         top, large = -1.0, 0.0
         for k in range(f.size):
             value = f[k] + t * np.float64(k_i[k])
             f[k] = value
             v = vmax(vmax(-(value + u[k]), value + w[k]), 0.0)
             large = vmax(large, v)
-            top = vmax(top, v * v / vmax(d[k], 1e-300))
+            top = vmax(top, v * v / vmax(d[k], floor))
         worst = vmax(worst, large)
         if top > best_gain:
             best_gain, where = top, start
@@ -153,7 +178,7 @@ def _sweep_single(F, t, row, diagonal, up, low, found):  # type: ignore[no-untyp
     best, gain = 0, -1.0
     for k in range(f.size):
         v = vmax(vmax(-(f[k] + u[k]), f[k] + w[k]), 0.0)
-        v = v * v / vmax(d[k], 1e-300)
+        v = v * v / vmax(d[k], floor)
         if v > gain:
             best, gain = k, v
     found[0] = worst
@@ -163,18 +188,23 @@ def _sweep_single(F, t, row, diagonal, up, low, found):  # type: ignore[no-untyp
 _sweep_single = njit(_sweep_single, fastmath=_FAST)
 
 
-def _move_singles(K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done):  # type: ignore[no-untyped-def]
+def _move_singles(
+    K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done
+):
     """As ``move_pairs`` for a problem without the constraint: one point a step."""
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 1]
     _set_masks(beta, lower, upper, up, low)
-    i = _sweep_single(F, 0.0, K[0][:q], diagonal, up, low, found)
+    floor = _floor(diagonal, noise)
+    i = _sweep_single(F, 0.0, K[0][:q], diagonal, floor, up, low, found)
     done[0] = 0
     while True:
         if found[0] <= stop_at:
             return CONVERGED
         if done[0] >= limit:
             return PAUSED
-        t = max(min(-F[i] / max(diagonal[i], 1e-300), upper[i] - beta[i]), lower[i] - beta[i])
+        t = max(
+            min(-F[i] / max(diagonal[i], floor), upper[i] - beta[i]), lower[i] - beta[i]
+        )
         if not np.isfinite(t):
             return UNBOUNDED
         new = beta[i] + t
@@ -185,7 +215,7 @@ def _move_singles(K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, 
         beta[i] = new
         up[i] = 0.0 if new < upper[i] else 1e30
         low[i] = 0.0 if new > lower[i] else -1e30
-        i = _sweep_single(F, t, K[i][:q], diagonal, up, low, found)
+        i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
         done[0] += 1
 
 

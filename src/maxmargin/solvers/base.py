@@ -22,6 +22,7 @@ the loop: every kernel, compiled or Python, answers the two questions of
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -39,7 +40,16 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Measures", "Observer", "Outcome", "Snapshot", "Solver", "Status", "drive", "steps"]
+__all__ = [
+    "Measures",
+    "Observer",
+    "Outcome",
+    "Snapshot",
+    "Solver",
+    "Status",
+    "drive",
+    "steps",
+]
 
 CHUNK_SECONDS = 0.05  # what drive() aims at between two looks at clock and observers
 
@@ -136,12 +146,14 @@ class Observer(Protocol):
 
     def on_start(self, snapshot: Snapshot) -> None:
         """Before the first step of a binary problem."""
+        return
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:
         """After every chunk of about 50 ms; a Stop ends the run."""
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
         """After the last step; ``stop`` is None when the run ended in an exception."""
+        return
 
 
 class Outcome(NamedTuple):
@@ -186,29 +198,29 @@ def drive(
         state = solver.start(problem, warm)
     snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name)
     stop: Stop | None = None
-    opened: list[Observer] = []
-    try:
+
+    def close(observer: Observer) -> None:
+        observer.on_stop(snapshot, stop)
+
+    with ExitStack() as closing:
         for observer in observers:
-            opened.append(observer)
+            # Called on the way out, whatever happens, with what is known by then.
+            closing.callback(close, observer)
             observer.on_start(snapshot)
         for snapshot in _chunks(solver, problem, state, began, name):
             if snapshot.status is not Status.RUNNING:
                 stop = snapshot.status.stop
                 break
-            asked = [observer.on_step(snapshot) for observer in opened]
+            asked = [observer.on_step(snapshot) for observer in observers]
             reason = next((one for one in asked if one is not None), None)
             if reason is not None:
                 stop = reason
                 break
+        ending, stop = stop, None  # None until the model stands
         model = solver.model(problem, state)
         _check_finite(model)
-    except BaseException:
-        stop = None
-        raise
-    finally:
-        for observer in opened:
-            observer.on_stop(snapshot, stop)
-    assert stop is not None  # noqa: S101  _chunks ends only with a final status
+        stop = ending
+    assert stop is not None  # _chunks ends only with a final status
     return Outcome(model, stop, state, solver.n_iter(state), time.perf_counter() - began)
 
 

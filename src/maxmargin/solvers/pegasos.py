@@ -2,8 +2,8 @@ r"""Kernelised Pegasos: stochastic sub-gradient steps on the primal.
 
 Problem (no intercept, hinge loss): :math:`\min_w \tfrac\lambda2\|w\|^2 +
 \sum_i \pi_i \max(0, 1 - y_i \langle w, \phi(x_i)\rangle)` with
-:math:`\pi_i = C_i/\sum C` and :math:`\lambda = 1/\sum C`, which is the template divided by
-:math:`\sum C` (for equal C, λ = 1/(nC)).
+:math:`\pi_i = C_i/\sum C` and :math:`\lambda = 1/\sum C`, which is the template divided
+by :math:`\sum C` (for equal C, λ = 1/(nC)).
 
 Update, at step t: draw i with probability :math:`\pi_i`; if
 :math:`y_i \frac1{\lambda t}\sum_j c_j y_j k(x_j, x_i) < 1`, count it,
@@ -45,7 +45,7 @@ __all__ = ["Pegasos"]
 STEP, SEED = range(2)  # counters
 
 
-def _random(seed, step):  # type: ignore[no-untyped-def]
+def _random(seed, step):
     """Uniform number in [0, 1) for a step: SplitMix64 of the counter, no hidden state.
 
     G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
@@ -61,7 +61,7 @@ def _random(seed, step):  # type: ignore[no-untyped-def]
 _random = njit(_random)
 
 
-def _walk(y, odds, total, score, counts, table, slot, counters, last):  # type: ignore[no-untyped-def]
+def _walk(y, odds, total, score, counts, table, slot, counters, last):
     """Steps up to ``last``; returns a point whose kernel row is missing, or −1.
 
     ``score[i]`` = Σ_j c_j y_j k(x_j, x_i); ``odds`` is the cumulative sum of C.
@@ -122,8 +122,8 @@ class Pegasos:
             raise InputError(msg)
         if problem.ridge.any() or problem.hard:
             msg = (
-                "Pegasos solves the soft margin with the hinge loss: use loss='hinge' and "
-                "a finite C, or solver='smo'"
+                "Pegasos solves the soft margin with the hinge loss: use loss='hinge' "
+                "and a finite C, or solver='smo'"
             )
             raise InputError(msg)
         if warm is not None and warm.any():
@@ -170,7 +170,9 @@ class Pegasos:
         """Figures of the clipped β."""
         model = self.model(problem, state)
         both = objective(problem, model)
-        return Measures(both.primal, both.dual, violation(problem, model.beta, model.gradient))
+        return Measures(
+            both.primal, both.dual, violation(problem, model.beta, model.gradient)
+        )
 
     def model(self, problem: Problem, state: State) -> Model:
         """β of the counts, clipped to the box, and its gradient."""

@@ -35,9 +35,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.kernels.store import precision_of
 from maxmargin.problem import Model, Problem, bias_interval, objective, violation
-from maxmargin.solvers import _pairs
+from maxmargin.solvers import _choice, _pairs
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers.base import Measures, Status
@@ -109,7 +108,7 @@ class WorkingSetSmo:
         """β = 0 or the repaired ``warm``; its gradient is computed by the first units."""
         n = problem.n
         beta = feasible(problem, warm)
-        wide = problem.hard or precision_of(problem.gram, n) == DOUBLE
+        wide = problem.hard or problem.gram.precisions[0] == DOUBLE
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
         counters = np.zeros(8, np.int64)
@@ -159,7 +158,9 @@ class WorkingSetSmo:
         if moved.size:
             gradient = gradient + problem.ridge * change
             everyone = np.arange(problem.n, dtype=np.intp)
-            problem.gram.apply(everyone, moved, change[moved], gradient, self._dtype(state))
+            problem.gram.apply(
+                everyone, moved, change[moved], gradient, self._dtype(state)
+            )
         return self._model_of(problem, state.beta.copy(), gradient)
 
     def n_iter(self, state: State) -> int:
@@ -174,7 +175,7 @@ class WorkingSetSmo:
         (targets,), (columns,) = state.targets, state.pending
         phase, cursor = int(counters[PHASE]), int(counters[CURSOR])
         if cursor < columns.size:
-            cost = max(1.0, targets.size * problem.gram.cost)
+            cost = targets.size * max(1.0, problem.gram.cost)
             some = columns[cursor : cursor + max(64, int(_SLICE / cost) // 64 * 64)]
             factor = state.beta[some]
             if phase == FOLD:
@@ -196,33 +197,23 @@ class WorkingSetSmo:
 
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
-        counters, figures = state.counters, state.figures
-        F = state.gradient
-        up = state.beta < problem.upper
-        low = state.beta > problem.lower
-        if problem.balanced:
-            fmin = F[up].min() if up.any() else np.inf
-            fmax = F[low].max() if low.any() else -np.inf
-            worst, middle = fmax - fmin, 0.5 * (fmin + fmax)
-        else:
-            fmin = min(0.0, F[up].min(initial=0.0))
-            fmax = max(0.0, F[low].max(initial=0.0))
-            worst, middle = max(fmax, -fmin), 0.0
-        if not worst > 0.0:
-            worst, middle = 0.0, 0.0
+        counters, figures, F = state.counters, state.figures, state.gradient
+        ends = np.empty(2)
+        _choice.extremes(F, state.beta, problem.lower, problem.upper, ends)
+        if not problem.balanced:
+            ends = np.array([min(0.0, ends[0]), max(0.0, ends[1])])
+        fmin, fmax = float(ends[0]), float(ends[1])
+        worst = max(0.0, fmax - fmin if problem.balanced else max(fmax, -fmin))
         figures[VIOLATION] = worst
         if problem.hard and self._overlap(problem, state):
             return Status.UNBOUNDED
         if worst <= self.tol:
             self._begin_verify(problem, state, fmin, fmax)
             return Status.RUNNING
-        before = int(counters[SIZE])
-        below = np.where(up, middle - F, -np.inf)
-        above = np.where(low, F - middle, -np.inf)
-        self._evict(state, np.maximum(below, above), before)
-        admitted = self._admit(state, below, above)
-        if admitted == 0 and counters[IDLE]:
+        middle = 0.5 * (fmin + fmax) if problem.balanced else 0.0
+        if counters[IDLE]:
             return self._stuck(problem, state)
+        self._exchange(problem, state, middle)
         members = self._members(state)
         state.local[: members.size] = F[members]
         everything = members.size == problem.n
@@ -254,7 +245,9 @@ class WorkingSetSmo:
         if code == _pairs.PAUSED:
             if counters[ITERATIONS] >= self._limit(problem):
                 return Status.MAX_ITER
-            if problem.hard and self._hulls_meet(problem, state, members, state.local[:q]):
+            if problem.hard and self._hulls_meet(
+                problem, state, members, state.local[:q]
+            ):
                 return Status.UNBOUNDED
             return Status.RUNNING
         changed = np.flatnonzero(state.beta != state.applied)
@@ -265,7 +258,9 @@ class WorkingSetSmo:
         counters[PHASE], counters[CURSOR] = FOLD, 0
         return Status.RUNNING
 
-    def _begin_verify(self, problem: Problem, state: State, fmin: float, fmax: float) -> None:
+    def _begin_verify(
+        self, problem: Problem, state: State, fmin: float, fmax: float
+    ) -> None:
         """Collect the points that can decide the violation.
 
         Those are the ones that may rise with F not far above, or may fall with F not far
@@ -278,7 +273,9 @@ class WorkingSetSmo:
         support = np.flatnonzero(beta)
         targets = np.flatnonzero(risky)
         state.targets[0], state.pending[0] = targets, support
-        state.fresh[: targets.size] = problem.p[targets] + problem.ridge[targets] * beta[targets]
+        state.fresh[: targets.size] = (
+            problem.p[targets] + problem.ridge[targets] * beta[targets]
+        )
         state.counters[PHASE], state.counters[CURSOR] = VERIFY, 0
 
     def _verified(self, problem: Problem, state: State) -> Status:
@@ -294,6 +291,7 @@ class WorkingSetSmo:
         slow = worst > 0.5 * figures[VERIFIED]
         figures[VERIFIED] = worst
         counters[ROUNDS] += 1
+        counters[IDLE] = 0
         if not counters[WIDE] and (slow or counters[ROUNDS] >= _ROUNDS):
             self._widen(problem, state)
         else:
@@ -302,49 +300,44 @@ class WorkingSetSmo:
 
     # -- the working set ------------------------------------------------------------
 
-    def _evict(self, state: State, merit: Vector, before: int) -> None:
-        """Members that nothing can pull off their bound leave; the last slot moves in.
+    def _exchange(self, problem: Problem, state: State, middle: float) -> None:
+        """Satisfied members leave W, the worst violators enter.
 
-        ``merit`` is how far a point lies beyond the middle on a side where it may move;
-        a member with none is at a bound and satisfied.
+        Half of those that enter violate from either side, as far as there are so many.
         """
-        members = state.members
-        if self.shrinking:
-            leaving = np.flatnonzero(merit[members[:before]] < 0.0)
-        else:
-            leaving = np.empty(0, np.intp)
-        room = members.size - (before - leaving.size)
-        wanted = min(self._batch(state), int(np.count_nonzero(merit > 0.0)))
-        if room < min(wanted, members.size // 2):
-            # W is full: the least promising members make room for half a batch more.
-            need = min(wanted, members.size // 2) - room
-            order = np.argsort(merit[members[:before]], kind="stable")
+        F, members, counters = state.gradient, state.members, state.counters
+        merit = np.empty(problem.n)
+        below, above = _choice.merits(
+            F, state.beta, problem.lower, problem.upper, middle, merit
+        )
+        batch = min(batch_size(problem.n), below + above)
+        self._evict(state, merit[self._members(state)], batch)
+        inside = np.zeros(problem.n, bool)
+        inside[self._members(state)] = True
+        q = int(counters[SIZE])
+        room = min(batch, members.size - q)
+        bins = np.empty(_choice.BINS, np.int64)
+        half = room - min(above, room // 2)
+        end = _choice.worst(F, middle, merit, inside, False, half, bins, members, q)
+        end = _choice.worst(
+            F, middle, merit, inside, True, room - (end - q), bins, members, end
+        )
+        counters[SIZE] = end
+
+    def _evict(self, state: State, merit: Vector, batch: int) -> None:
+        """Members without merit leave; the last slot moves into each place.
+
+        A full W also gives up its least promising members, until half of it or a batch
+        of newcomers fits: the most violating pair must always find room.
+        """
+        before, size = merit.size, state.members.size
+        leaving = np.flatnonzero(merit < 0.0) if self.shrinking else np.empty(0, np.intp)
+        need = min(batch, max(2, size // 2)) - (size - before + leaving.size)
+        if need > 0:
+            order = np.argsort(merit, kind="stable")
             leaving = np.union1d(leaving, order[: leaving.size + need])
-        for slot in leaving[::-1]:
-            last = int(state.counters[SIZE]) - 1
-            state.memory[0].move(last, int(slot))
-            members[slot] = members[last]
-            state.counters[SIZE] -= 1
-
-    def _admit(self, state: State, below: Vector, above: Vector) -> int:
-        """The worst violators outside W, half from either side; returns how many."""
-        members = self._members(state)
-        below[members] = above[members] = -np.inf
-        room = min(self._batch(state), state.members.size - members.size)
-        half = (room + 1) // 2
-        fewer = min(np.count_nonzero(below > 0.0), np.count_nonzero(above > 0.0), half)
-        chosen = _largest(below, room - fewer)
-        above[chosen] = -np.inf
-        chosen = np.concatenate([chosen, _largest(above, room - chosen.size)])
-        q = members.size
-        state.members[q : q + chosen.size] = chosen
-        state.counters[SIZE] += chosen.size
-        return int(chosen.size)
-
-    def _batch(self, state: State) -> int:
-        """Points admitted at a time: by the number of points, everything if few."""
-        n = state.beta.size
-        return n if n <= 512 else int(np.clip(n // 24, 128, 2048))
+        state.memory[0].evict(state.members, before, leaving)
+        state.counters[SIZE] = before - leaving.size
 
     def _members(self, state: State) -> Index:
         return state.members[: int(state.counters[SIZE])]
@@ -366,9 +359,10 @@ class WorkingSetSmo:
         state.fresh[:] = problem.p
 
     def _stuck(self, problem: Problem, state: State) -> Status:
-        """No member moved and nobody could be admitted."""
+        """W held the most violating pair and nothing moved: rounding allows no step."""
         if state.counters[WIDE]:
             return Status.STALLED
+        state.counters[IDLE] = 0
         self._widen(problem, state)
         return Status.RUNNING
 
@@ -383,7 +377,9 @@ class WorkingSetSmo:
         members = np.flatnonzero(state.beta)
         return self._hulls_meet(problem, state, members, state.gradient[members])
 
-    def _hulls_meet(self, problem: Problem, state: State, members: Index, F: Vector) -> bool:
+    def _hulls_meet(
+        self, problem: Problem, state: State, members: Index, F: Vector
+    ) -> bool:
         """Whether the convex hulls of the classes come closer than rounding allows.
 
         β/Σ|β| names a point in either hull, 2‖w‖/Σ|β| apart, an upper bound of the
@@ -399,13 +395,6 @@ class WorkingSetSmo:
         return bool(2.0 * norm < _SEPARATED * size * total)
 
 
-def _largest(score: Vector, count: int) -> Index:
-    """Indices of the ``count`` largest positive scores (fewer if there are not so many)."""
-    positive = np.flatnonzero(score > 0.0)
-    if positive.size <= count:
-        return positive
-    if count <= 0:
-        return positive[:0]
-    order = np.argpartition(-score[positive], count - 1)[:count]
-    return np.sort(positive[order])
-
+def batch_size(n: int) -> int:
+    """Points admitted at a time: by the number of points, everything if few."""
+    return n if n <= 512 else int(np.clip(n // 24, 128, 2048))

@@ -1,0 +1,149 @@
+"""The problems every solver is held against, each with its kernel matrix in plain NumPy.
+
+A :class:`Case` is a recipe: ``build`` makes its Problem through the library's own Gram,
+``matrix`` the same kernel values by the textbook formula in float64, which is what
+answers are checked with.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import make_moons
+
+from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.vector import Linear, Polynomial, Rbf
+from maxmargin.parallel import Workers
+from maxmargin.problem import Problem, c_svc
+from tests.data import libsvm
+
+
+class Points(NamedTuple):
+    """Rows, their labels −1 or +1, and the price of each one's slack."""
+
+    X: Any
+    y: np.ndarray
+    C: np.ndarray
+
+
+class Case(NamedTuple):
+    """One problem; ``points`` is called late, because real data may be absent."""
+
+    name: str
+    points: Callable[[], Points]
+    kernel: Any = Rbf(1.0 / 13.0)  # heart_scale has 13 features
+    squared: bool = False
+    balanced: bool = True
+    cache_bytes: int = 200 << 20
+    tol: float = 1e-3
+
+    def build(self, n_jobs: int = 1) -> Problem:
+        """The Problem, its kernel values made by ``n_jobs`` threads."""
+        X, y, C = self.points()
+        gram = training_gram(self.kernel, X, workers=Workers(n_jobs))
+        return c_svc(gram, y, C, squared=self.squared, fit_intercept=self.balanced)
+
+    def matrix(self) -> np.ndarray:
+        """K in float64, by its formula."""
+        X = self.points().X
+        if self.kernel == "precomputed":
+            return X
+        if sp.issparse(X):
+            X = X.toarray()
+        return plain_kernel(self.kernel, X, X)
+
+
+def plain_kernel(kernel: Any, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """The formulas of the kernels, one line each, in float64."""
+    A, B = np.asarray(A, np.float64), np.asarray(B, np.float64)
+    if isinstance(kernel, Linear):
+        return kernel.gamma * (A @ B.T)
+    if isinstance(kernel, Polynomial):
+        return (kernel.gamma * (A @ B.T) + kernel.coef0) ** kernel.degree
+    if isinstance(kernel, Rbf):
+        distance = ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2)
+        return np.exp(-kernel.gamma * distance)
+    if callable(kernel):
+        return kernel(A, B)
+    return np.tanh(kernel.gamma * (A @ B.T) + kernel.coef0)
+
+
+def laplacian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A kernel the library does not know: exp(−‖x − z‖₁/20)."""
+    return np.exp(-np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2) / 20.0)
+
+
+@cache
+def heart() -> Points:
+    X, y = libsvm("heart_scale")
+    return Points(X.toarray(), y, np.ones(y.size))
+
+
+@cache
+def heart_sparse() -> Points:
+    X, y = libsvm("heart_scale")
+    return Points(X, y, np.ones(y.size))
+
+
+@cache
+def heart_matrix() -> Points:
+    X, y, C = heart()
+    return Points(plain_kernel(Rbf(0.05), X, X), y, C)
+
+
+@cache
+def heart_weighted() -> Points:
+    X, y, C = heart()
+    weight = np.random.default_rng(3).choice([0.25, 1.0, 2.0, 7.5], size=y.size)
+    return Points(X, y, C * weight)
+
+
+@cache
+def moons() -> Points:
+    """More than 1000 points, where float32 and a choice of working sets begin."""
+    X, y = make_moons(1500, noise=0.25, random_state=5)
+    return Points(X, 2.0 * y - 1.0, np.full(y.size, 5.0))
+
+
+@cache
+def two_points() -> Points:
+    """S1's example: at C = ¼, w = (0, ½) and any b in [−½, ½] is optimal."""
+    X = np.array([[0.0, -1.0], [0.0, 1.0]])
+    return Points(X, np.array([-1.0, 1.0]), np.full(2, 0.25))
+
+
+@cache
+def contradictions() -> Points:
+    """Every row twice, with either label, and a few that agree."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(20, 3))
+    y = np.concatenate([np.ones(20), -np.ones(20), np.sign(X[:8, 0])])
+    return Points(np.concatenate([X, X, X[:8]]), y, np.ones(48))
+
+
+CASES = [
+    Case("heart-rbf", heart),
+    Case("heart-linear", heart, Linear()),
+    Case("heart-poly", heart, Polynomial(3, 1.0 / 13.0, 1.0)),
+    Case("heart-sparse", heart_sparse),
+    Case("heart-precomputed", heart_matrix, "precomputed"),
+    Case("heart-callable", heart, laplacian),
+    Case("heart-squared-hinge", heart, squared=True),
+    Case("heart-squared-hinge-no-intercept", heart, squared=True, balanced=False),
+    Case("heart-no-intercept", heart, balanced=False),
+    Case("heart-weighted", heart_weighted),
+    # 64 KB hold 128 members of a working set, out of about 600 support vectors.
+    Case("moons", moons, Rbf(2.0), cache_bytes=64 << 10),
+    Case("moons-no-intercept", moons, Rbf(2.0), balanced=False, cache_bytes=64 << 10),
+    Case("two-points", two_points, Linear()),
+    Case("contradictions", contradictions, Rbf(0.5)),
+]
+# Pegasos has no intercept and knows the plain hinge only.
+UNBALANCED = [
+    case._replace(balanced=False)
+    for case in CASES
+    if not case.squared and not case.name.endswith("no-intercept")
+]
+BY_NAME = {case.name: case for case in CASES}

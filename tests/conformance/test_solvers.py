@@ -1,0 +1,424 @@
+"""Every solver on every problem it can solve, through the four verbs alone.
+
+What is checked is the contract of :mod:`maxmargin.solvers.base`: bits that depend on
+nothing but the problem, states that survive a pickle, and answers that hold when they are
+recomputed from a plain NumPy kernel matrix.
+"""
+
+import dataclasses
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Barrier
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from maxmargin.errors import InputError, Stop
+from maxmargin.observers import TimeLimit
+from maxmargin.problem import Model, bias_interval, objective, violation
+from maxmargin.solvers.base import Status, drive, steps
+from maxmargin.solvers.pegasos import Pegasos
+from maxmargin.solvers.smo import Smo
+from maxmargin.solvers.working_set import WorkingSetSmo
+from tests.conformance.problems import BY_NAME, CASES, UNBALANCED, Case
+
+EPOCHS = 20  # enough for Pegasos to fetch, evict and clip; not to converge
+
+
+def smo(case: Case) -> Smo:
+    return Smo(tol=case.tol)  # needs memory for the whole matrix
+
+
+def working_set(case: Case) -> WorkingSetSmo:
+    return WorkingSetSmo(tol=case.tol, cache_bytes=case.cache_bytes)
+
+
+def pegasos(case: Case) -> Pegasos:
+    return Pegasos(tol=1e-2, max_iter=EPOCHS, cache_bytes=case.cache_bytes, seed=1)
+
+
+EXACT = [(make, case) for make in (smo, working_set) for case in CASES]
+ALL = EXACT + [(pegasos, case) for case in UNBALANCED]
+SOME = ("heart-rbf", "heart-squared-hinge", "moons", "contradictions")
+
+
+def name(value: Any) -> str:
+    return value.name if isinstance(value, Case) else getattr(value, "__name__", "")
+
+
+def over(pairs: list[Any]) -> Any:
+    return pytest.mark.parametrize(("make", "case"), pairs, ids=name)
+
+
+class Run(NamedTuple):
+    """The end of a run, as bits."""
+
+    status: Status
+    n_iter: int
+    model: Model
+    units: int
+
+    def same_as(self, other: "Run") -> bool:
+        return (
+            self.status is other.status
+            and self.n_iter == other.n_iter
+            and self.model.beta.tobytes() == other.model.beta.tobytes()
+            and self.model.gradient.tobytes() == other.model.gradient.tobytes()
+            and (self.model.bias, self.model.interval)
+            == (other.model.bias, other.model.interval)
+        )
+
+
+def run(solver, problem, budget=10**9, state=None, between=lambda state: None) -> Run:
+    """Advance to the end; ``between`` is called after every chunk."""
+    if state is None:
+        state = solver.start(problem)
+    status, chunks = Status.RUNNING, 0
+    while status is Status.RUNNING:
+        status = solver.advance(problem, state, budget)
+        chunks += 1
+        between(state)
+    model = solver.model(problem, state)
+    return Run(status, solver.n_iter(state), model, chunks * budget)
+
+
+@cache
+def reference(make, case) -> Run:
+    """One chunk, one thread."""
+    return run(make(case), case.build())
+
+
+@cache
+def single_steps(make, case) -> Run:
+    return run(make(case), case.build(), budget=1)
+
+
+def plain(case: Case, beta: np.ndarray) -> Model:
+    """β with a gradient that no code of the library has touched."""
+    problem = case.build()
+    gradient = case.matrix() @ beta + problem.ridge * beta + problem.p
+    bias, interval = bias_interval(problem, beta, gradient)
+    return Model(beta, gradient, bias, interval)
+
+
+def in_box(problem, beta: np.ndarray) -> bool:
+    return bool(((problem.lower <= beta) & (beta <= problem.upper)).all())
+
+
+# --- the bits ---------------------------------------------------------------------------
+
+
+@over(ALL)
+def test_budget_does_not_matter(make, case):
+    whole = reference(make, case)
+    assert single_steps(make, case).same_as(whole)
+    assert run(make(case), case.build(), budget=7).same_as(whole)
+
+
+@over(ALL)
+def test_resumes_after_a_pickle(make, case):
+    solver, problem = make(case), case.build()
+    units = single_steps(make, case).units
+    for cut in sorted({min(1, units - 1), units // 2}):
+        state = solver.start(problem)
+        if cut:
+            assert solver.advance(problem, state, cut) is Status.RUNNING
+        solver2, problem2, state2 = pickle.loads(pickle.dumps((solver, problem, state)))
+        assert run(solver2, problem2, state=state2).same_as(reference(make, case)), cut
+    # the original is none the worse for having been pickled
+    assert run(solver, problem, state=state).same_as(reference(make, case))
+
+
+@over(ALL)
+def test_looking_changes_nothing(make, case):
+    solver, problem = make(case), case.build()
+    stride = max(1, single_steps(make, case).units // 25)
+
+    def look(state):
+        solver.measure(problem, state)
+        solver.model(problem, state)
+
+    watched = run(solver, problem, stride, between=look)
+    assert watched.same_as(reference(make, case))
+
+
+@over([(make, case) for make, case in ALL if case.name in SOME])
+def test_threads_inside_do_not_matter(make, case):
+    assert run(make(case), case.build(n_jobs=2)).same_as(reference(make, case))
+    assert run(make(case), case.build(n_jobs=3)).same_as(reference(make, case))
+
+
+@pytest.mark.parametrize("make", [smo, working_set, pegasos], ids=name)
+def test_two_problems_at_once(make):
+    cases = UNBALANCED if make is pegasos else CASES
+    chosen = [case for case in cases if case.name in ("heart-rbf", "moons")]
+    assert len(chosen) == 2
+    barrier = Barrier(2)
+
+    def one(case):
+        problem = case.build()
+        barrier.wait()
+        return run(make(case), problem, budget=3)
+
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(one, chosen))
+    for case, result in zip(chosen, results, strict=True):
+        assert result.same_as(reference(make, case))
+
+
+# --- the answers ------------------------------------------------------------------------
+
+
+@over(EXACT)
+def test_converged_means_optimal(make, case):
+    status, n_iter, model, _ = reference(make, case)
+    problem = case.build()
+    exact = plain(case, model.beta)
+    assert status is Status.CONVERGED
+    assert n_iter > 0
+    assert violation(problem, model.beta, exact.gradient) <= case.tol * (1.0 + 1e-9)
+    assert in_box(problem, model.beta)
+    if case.balanced:
+        total = case.points().C.sum()
+        assert abs(model.beta.sum()) <= 1e-10 * total
+    assert np.abs(model.gradient - exact.gradient).max() <= 1e-4
+    assert model.bias == pytest.approx(exact.bias, abs=1e-5)
+    # The gap is at most (violation)·Σ|β|, so this is what tol promises.
+    both = objective(problem, exact)
+    assert -1e-9 * both.primal <= both.gap <= 2 * case.tol * np.abs(model.beta).sum()
+
+
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_two_solvers_agree(case):
+    problem = case.build()
+    duals = [
+        objective(problem, plain(case, reference(make, case).model.beta)).dual
+        for make in (smo, working_set)
+    ]
+    # Either may be below the optimum by the gap that the test above allows.
+    total = np.abs(reference(smo, case).model.beta).sum()
+    assert duals[0] == pytest.approx(duals[1], abs=2 * case.tol * total, rel=1e-4)
+
+
+@over(EXACT)
+def test_dual_never_falls(make, case):
+    solver, problem = make(case), case.build()
+    stride = max(1, single_steps(make, case).units // 60)
+    K, seen, told = case.matrix(), [], []
+
+    def look(state):
+        beta = solver.model(problem, state).beta
+        quadratic = beta @ (K @ beta) + beta @ (problem.ridge * beta)
+        seen.append(-0.5 * quadratic - problem.p @ beta)
+        told.append(solver.measure(problem, state).dual)
+
+    run(solver, problem, stride, between=look)
+    allowed = 1e-9 * max(map(abs, seen))
+    assert np.diff(seen).min(initial=0.0) >= -allowed
+    assert seen[-1] > 0.0
+    # The solver's own figure is made from the gradient it has.
+    single = problem.gram.precisions[0] == np.float32 and problem.n > 1000
+    blur = (1e-6 if single and make is working_set else 1e-9) * max(map(abs, seen))
+    assert np.diff(told).min(initial=0.0) >= -blur
+    assert told[-1] == pytest.approx(seen[-1], abs=blur)
+
+
+@pytest.mark.parametrize("case", UNBALANCED, ids=name)
+def test_pegasos_closes_the_gap(case):
+    problem, solver = case.build(), dataclasses.replace(pegasos(case), max_iter=80)
+    start = solver.model(problem, solver.start(problem))
+    assert objective(problem, start).relative_gap == 1.0
+    gaps = []
+
+    def look(state):
+        model = solver.model(problem, state)
+        assert in_box(problem, model.beta)
+        exact = plain(case, model.beta)
+        scale = 1.0 + np.abs(exact.gradient).max()
+        assert np.abs(exact.gradient - model.gradient).max() <= 1e-9 * scale
+        gaps.append(objective(problem, exact).relative_gap)
+
+    end = run(solver, problem, 20 * problem.n, between=look)
+    assert min(gaps) >= -1e-9
+    # 80 epochs give a rough answer, the rougher the larger ΣC is; it has an honest label.
+    assert gaps[-1] < 0.6
+    assert gaps[-1] <= max(0.8 * gaps[0], 1e-2)
+    assert (gaps[-1] <= 1e-2) == (end.status is Status.CONVERGED)
+    best = objective(problem, plain(case, reference(smo, case).model.beta)).dual
+    assert objective(problem, plain(case, end.model.beta)).dual <= best * (1.0 + 1e-6)
+
+
+def test_pegasos_finds_the_optimum_given_time():
+    case = BY_NAME["contradictions"]._replace(balanced=False)
+    problem = case.build()
+    end = run(Pegasos(tol=1e-2, max_iter=20_000), problem)
+    assert end.status is Status.CONVERGED
+    mine = objective(problem, plain(case, end.model.beta))
+    best = objective(problem, plain(case, reference(smo, case).model.beta))
+    assert mine.relative_gap <= 1e-2
+    assert mine.dual == pytest.approx(best.dual, rel=1e-2)
+    other = run(Pegasos(tol=1e-2, max_iter=20_000, seed=7), problem)
+    assert other.status is Status.CONVERGED
+    assert other.model.beta.tobytes() != end.model.beta.tobytes()
+
+
+# --- the beginning ----------------------------------------------------------------------
+
+
+@over(ALL)
+def test_model_before_the_first_step(make, case):
+    solver, problem = make(case), case.build()
+    model = solver.model(problem, solver.start(problem))
+    assert not model.beta.any()
+    np.testing.assert_array_equal(model.gradient, problem.p)
+    assert np.isfinite(model.bias)
+    measures = solver.measure(problem, solver.start(problem))
+    assert measures.dual == 0.0
+    assert measures.primal > 0.0
+    assert solver.n_iter(solver.start(problem)) == 0
+
+
+@over(EXACT)
+def test_goes_on_from_a_solution(make, case):
+    solver, problem = make(case), case.build()
+    first = reference(make, case)
+    warm = first.model.beta.copy()
+    state = solver.start(problem, warm)
+    assert solver.model(problem, state).gradient == pytest.approx(
+        first.model.gradient, abs=1e-4
+    )
+    again = run(solver, problem, state=state)
+    assert again.status is Status.CONVERGED
+    assert again.n_iter <= max(3, first.n_iter // 20)
+    np.testing.assert_array_equal(warm, first.model.beta)  # what was given is kept
+
+
+@over(EXACT)
+def test_goes_on_with_half_the_price(make, case):
+    X, y, C = case.points()
+    half = case._replace(points=lambda: type(case.points())(X, y, 0.5 * C))
+    solver, problem = make(case), half.build()
+    state = solver.start(problem, reference(make, case).model.beta)
+    beta = solver.model(problem, state).beta
+    assert in_box(problem, beta)
+    if case.balanced:
+        assert abs(beta.sum()) <= 1e-10 * C.sum()
+    assert beta.any()
+    end = run(solver, problem, state=state)
+    assert end.status is Status.CONVERGED
+    assert in_box(problem, end.model.beta)
+    exact = plain(half, end.model.beta)
+    assert violation(problem, end.model.beta, exact.gradient) <= case.tol * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("make", [smo, working_set], ids=name)
+def test_refuses_a_start_of_another_shape(make):
+    case = BY_NAME["heart-rbf"]
+    with pytest.raises(InputError, match=r"warm has shape \(3,\).*\(270,\)"):
+        make(case).start(case.build(), np.zeros(3))
+
+
+def test_plain_smo_says_how_much_memory_it_wants():
+    with pytest.raises(InputError, match=r"1500 points need 17 MB.*WorkingSetSmo"):
+        Smo(cache_bytes=1 << 20).start(BY_NAME["moons"].build())
+
+
+@pytest.mark.parametrize(
+    ("case", "match"),
+    [
+        (BY_NAME["heart-rbf"], "no intercept: use fit_intercept=False"),
+        (BY_NAME["heart-squared-hinge-no-intercept"], "use loss='hinge' and a finite C"),
+    ],
+    ids=name,
+)
+def test_pegasos_says_what_it_cannot_do(case, match):
+    with pytest.raises(InputError, match=match):
+        pegasos(case).start(case.build())
+
+
+def test_pegasos_takes_no_warm_start():
+    case = UNBALANCED[0]
+    problem = case.build()
+    with pytest.raises(InputError, match="warm_start=False"):
+        pegasos(case).start(problem, np.full(problem.n, 0.5))
+
+
+# --- the end before the end -------------------------------------------------------------
+
+
+@over(EXACT)
+@pytest.mark.parametrize("limit", [0, 1, 10])
+def test_max_iter(make, case, limit):
+    whole = reference(make, case)
+    solver, problem = dataclasses.replace(make(case), max_iter=limit), case.build()
+    end = run(solver, problem)
+    assert end.n_iter <= limit
+    if whole.n_iter > limit:
+        assert end.status is Status.MAX_ITER
+        assert end.n_iter == limit
+        assert end.status.stop is Stop.MAX_ITER
+    assert in_box(problem, end.model.beta)
+    exact = plain(case, end.model.beta)
+    assert np.abs(exact.gradient - end.model.gradient).max() <= 1e-5
+    assert run(solver, case.build(), budget=1).same_as(end)
+
+
+def test_max_iter_counts_epochs_of_pegasos():
+    case = UNBALANCED[0]
+    problem = case.build()
+    end = run(Pegasos(tol=1e-9, max_iter=3), problem)
+    assert end.status is Status.MAX_ITER
+    assert end.n_iter == 3
+
+
+@pytest.mark.parametrize("make", [smo, working_set, pegasos], ids=name)
+def test_time_limit(make):
+    """A problem that would take long, stopped early: honest label, usable model."""
+    case = BY_NAME["moons-no-intercept" if make is pegasos else "moons"]
+    X, y, C = case.points()
+    hard = case._replace(points=lambda: type(case.points())(X, y, 1e6 * C))
+    solver = dataclasses.replace(make(hard), tol=1e-13, max_iter=10**12)
+    problem = hard.build()
+    outcome = drive(solver, problem, observers=[TimeLimit(0.2)])
+    assert outcome.stop is Stop.TIME_LIMIT
+    assert not outcome.stop.converged
+    assert 0.2 <= outcome.seconds < 3.0  # slices are of some 30 ms; CI may be slow
+    model = outcome.model
+    assert in_box(problem, model.beta)
+    assert np.isfinite(model.gradient).all()
+    exact = plain(hard, model.beta)
+    scale = np.abs(exact.gradient).max()
+    assert np.abs(exact.gradient - model.gradient).max() <= 1e-3 * scale
+    score = np.mean(np.sign(model.gradient + model.bias - problem.p) == y)
+    assert score > 0.8
+    # and it goes on from there
+    before = solver.n_iter(outcome.state)
+    solver.advance(problem, outcome.state, 1)
+    assert solver.n_iter(outcome.state) >= before
+
+
+@over([(make, case) for make, case in ALL if case.name in SOME])
+def test_drive_and_steps_are_the_same_run(make, case):
+    solver = make(case)
+    whole = reference(make, case)
+    outcome = drive(solver, case.build())
+    assert outcome.stop is whole.status.stop
+    assert outcome.model.beta.tobytes() == whole.model.beta.tobytes()
+    assert outcome.n_iter == whole.n_iter
+    last = None
+    for last in steps(solver, case.build(), every=101):
+        pass
+    assert last is not None
+    assert last.status is whole.status
+    assert last.model.beta.tobytes() == whole.model.beta.tobytes()
+
+
+def test_kernel_values_are_counted():
+    problem = BY_NAME["heart-rbf"].build()
+    run(WorkingSetSmo(), problem)
+    assert problem.n < problem.gram.n_kernel
+    problem = BY_NAME["heart-rbf"].build()
+    run(Smo(), problem)
+    assert problem.gram.n_kernel == problem.n**2
