@@ -24,11 +24,12 @@ __all__ = [
     "CsrRows",
     "DenseRows",
     "Rows",
-    "centre",
+    "Spread",
     "clear_lanes",
     "fill_lanes",
     "largest_magnitude",
     "rows_of",
+    "spread_of",
     "squared_norms",
     "unit_scale",
 ]
@@ -54,6 +55,8 @@ class CsrRows(NamedTuple):
 
 
 Rows = DenseRows | CsrRows
+
+_REMOTE = 1e6  # squared distance from the origin, in squared ranges: six digits lost
 
 
 def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0) -> Rows:
@@ -81,17 +84,25 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def centre(X: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float64], float]:
-    """Column means, and the power of two that brings the largest deviation near 1.
+class Spread(NamedTuple):
+    """Where the values of an array lie."""
 
-    The scale is 1 for data within 2^±20 of unit size, where it would gain nothing.
-    """
-    with np.errstate(over="ignore"):
-        shift = X.mean(axis=0, dtype=np.float64)
-    largest = largest_magnitude(X)
-    if not np.isfinite(shift).all():
-        shift = np.zeros(X.shape[1])
-    return shift, unit_scale(largest)
+    means: NDArray[np.float64]  # of the columns
+    remote: bool  # whether the columns lie far from 0 against their own ranges
+    scale: float  # power of two that brings the largest value near 1
+
+
+def spread_of(X: Any) -> Spread:
+    """Measure a dense array (or the values of a sparse matrix, which is never remote)."""
+    if sp.issparse(X):
+        return Spread(np.empty(0), False, unit_scale(largest_magnitude(X.data)))
+    low = X.min(axis=0, initial=np.inf).astype(np.float64)
+    high = X.max(axis=0, initial=-np.inf).astype(np.float64)
+    scale = unit_scale(max(float(high.max(initial=0.0)), -float(low.min(initial=0.0))))
+    means = X.mean(axis=0, dtype=np.float64) if scale == 1.0 else 0.5 * low + 0.5 * high
+    ranges = (high * scale - low * scale) ** 2
+    remote = bool(((means * scale) ** 2).sum() > _REMOTE * ranges.sum())
+    return Spread(means, remote, scale)
 
 
 def largest_magnitude(values: NDArray[np.floating[Any]]) -> float:

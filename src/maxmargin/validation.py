@@ -267,11 +267,24 @@ class Labels(NamedTuple):
     class_weight: Vector  # of every class
 
 
+def _balanced(codes: NDArray[np.intp], weight: Vector | None) -> Vector:
+    """``class_weight="balanced"``: n / (n_classes · rows of the class).
+
+    A row of weight 2 counts as two, one without weight not at all: weights mean
+    repetition here too.
+    """
+    count = np.ones(codes.size) if weight is None else np.maximum(weight, 0.0)
+    rows = np.bincount(codes, weights=count)
+    present = rows > 0.0
+    factors = np.ones(rows.size)
+    factors[present] = count.sum() / (np.count_nonzero(present) * rows[present])
+    return factors
+
+
 def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> Labels:
     """Code labels as 0, 1, …; leave rows without weight out.
 
-    ``class_weight="balanced"`` counts the rows as they were given, whatever their
-    weight, as scikit-learn does. A class whose rows all lack weight does not exist.
+    A class whose rows all lack weight does not exist.
     """
     with input_errors():
         check_classification_targets(y)
@@ -283,7 +296,10 @@ def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> 
                 "tell apart; give rows of at least two classes"
             )
             raise InputError(msg)
-        factors = compute_class_weight(class_weight, classes=all_classes, y=y)
+        if isinstance(class_weight, str) and class_weight == "balanced":
+            factors = _balanced(all_codes, weight)
+        else:
+            factors = compute_class_weight(class_weight, classes=all_classes, y=y)
     if not (np.isfinite(factors).all() and (factors > 0.0).all()):
         worst = int(np.argmin(np.where(np.isfinite(factors), factors, -np.inf)))
         msg = (

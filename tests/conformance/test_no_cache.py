@@ -16,7 +16,8 @@ import pytest
 import maxmargin
 
 pytestmark = pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows keeps the user's cache where no variable says"
+    sys.platform == "win32",
+    reason="Windows keeps the user's cache where no variable says",
 )
 
 PROGRAM = """

@@ -16,12 +16,13 @@ import numpy as np
 import pytest
 
 from maxmargin.errors import InputError, Stop
+from maxmargin.kernels.vector import Rbf
 from maxmargin.observers import TimeLimit
 from maxmargin.problem import Model, bias_interval, objective, violation
 from maxmargin.solvers.base import Status, drive, steps
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.smo import Smo
-from maxmargin.solvers.working_set import WorkingSetSmo
+from maxmargin.solvers.working_set import SIZE, WorkingSetSmo
 from tests.conformance.problems import BY_NAME, CASES, UNBALANCED, Case
 
 EPOCHS = 20  # enough for Pegasos to fetch, evict and clip; not to converge
@@ -390,7 +391,8 @@ def test_time_limit(make):
     assert np.isfinite(model.gradient).all()
     exact = plain(hard, model.beta)
     scale = np.abs(exact.gradient).max()
-    assert np.abs(exact.gradient - model.gradient).max() <= 1e-3 * scale
+    # float32 kernel values, where the solver has not come to verify them yet
+    assert np.abs(exact.gradient - model.gradient).max() <= 1e-2 * scale
     score = np.mean(np.sign(model.gradient + model.bias - problem.p) == y)
     assert score > 0.8
     # and it goes on from there
@@ -413,6 +415,25 @@ def test_drive_and_steps_are_the_same_run(make, case):
     assert last is not None
     assert last.status is whole.status
     assert last.model.beta.tobytes() == whole.model.beta.tobytes()
+
+
+@pytest.mark.parametrize("shrinking", [True, False])
+def test_memory_is_kept_within_the_promise(shrinking):
+    """A tolerance that float32 cannot reach: the working set goes over to float64."""
+    case = BY_NAME["moons"]._replace(kernel=Rbf(60.0))
+    problem, promise = case.build(), 1 << 20
+    solver = WorkingSetSmo(tol=1e-12, cache_bytes=promise, shrinking=shrinking)
+    state, status, widths = solver.start(problem), Status.RUNNING, set()
+    while status is Status.RUNNING:
+        status = solver.advance(problem, state, 1)
+        (memory,) = state.memory
+        widths.add(memory.dtype)
+        assert state.counters[SIZE] <= memory.size  # beyond it lies foreign memory
+        assert memory.size**2 * memory.dtype.itemsize <= promise
+    assert widths == {np.dtype(np.float32), np.dtype(np.float64)}
+    assert status is Status.CONVERGED
+    beta = solver.model(problem, state).beta
+    assert violation(problem, beta, plain(case, beta).gradient) <= 2e-12
 
 
 def test_kernel_values_are_counted():

@@ -82,7 +82,10 @@ def test_values(kernel, dtype, kept):
 def test_products(kernel, dtype):
     X, rng = data(), np.random.default_rng(1)
     gram = VectorGram(kernel, X, ALONE)
-    rows, cols = rng.permutation(150)[:70].astype(np.intp), np.arange(3, 140, dtype=np.intp)
+    rows, cols = (
+        rng.permutation(150)[:70].astype(np.intp),
+        np.arange(3, 140, dtype=np.intp),
+    )
     coef, out = rng.normal(size=cols.size), rng.normal(size=rows.size)
     expected = out + plain_kernel(kernel, X, X)[np.ix_(rows, cols)] @ coef
     gram.apply(rows, cols, coef, out, dtype)
@@ -109,7 +112,9 @@ def test_far_from_the_origin_no_digits_are_lost():
 def test_a_power_of_two_in_the_features_changes_no_digit(kernel, factor):
     X = data()
     plain = VectorGram(kernel, X, ALONE)
-    scaled = VectorGram(kernel._replace(gamma=kernel.gamma / factor**2), X * factor, ALONE)
+    scaled = VectorGram(
+        kernel._replace(gamma=kernel.gamma / factor**2), X * factor, ALONE
+    )
     np.testing.assert_allclose(whole(scaled, DOUBLE), whole(plain, DOUBLE), rtol=1e-13)
 
 
@@ -193,17 +198,25 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
             )  # fmt: skip
             seen.add(out.tobytes())
             # Panels of sparse columns must be left as they were found.
-            assert isinstance(right, type(kinds[0])) or not space[: shape.columns * d].any()
+            assert (
+                isinstance(right, type(kinds[0])) or not space[: shape.columns * d].any()
+            )
     assert len(seen) == 1
 
 
 @over_precisions
 def test_a_sparse_gram_is_a_dense_gram(dtype):
     X = data()
-    dense, sparse = VectorGram(Linear(), X, ALONE), VectorGram(Linear(), sp.csr_matrix(X), ALONE)
+    dense, sparse = (
+        VectorGram(Linear(), X, ALONE),
+        VectorGram(Linear(), sp.csr_matrix(X), ALONE),
+    )
     assert whole(dense, dtype).tobytes() == whole(sparse, dtype).tobytes()
     # The Gaussian kernel centres dense rows only, so here digits agree, not bits.
-    dense, sparse = VectorGram(Rbf(0.1), X, ALONE), VectorGram(Rbf(0.1), sp.csr_matrix(X), ALONE)
+    dense, sparse = (
+        VectorGram(Rbf(0.1), X, ALONE),
+        VectorGram(Rbf(0.1), sp.csr_matrix(X), ALONE),
+    )
     np.testing.assert_allclose(
         whole(dense, dtype), whole(sparse, dtype), atol=20 * np.finfo(dtype).eps
     )
@@ -324,7 +337,10 @@ def test_a_function_is_asked_in_bounded_blocks(monkeypatch):
 @pytest.mark.parametrize(
     ("kernel", "match"),
     [
-        (lambda A, B: np.ones(len(A)), r"shape \(5,\).*one value for each pair.*\(5, 5\)"),
+        (
+            lambda A, B: np.ones(len(A)),
+            r"shape \(5,\).*one value for each pair.*\(5, 5\)",
+        ),
         (lambda A, B: np.full((len(A), len(B)), np.nan), "NaN or infinity"),
         (lambda A, B: np.full((len(A), len(B)), -np.inf), "NaN or infinity"),
     ],

@@ -45,7 +45,9 @@ def test_admit_evict_and_move(dtype):
             members = members[:-1]
         outside = np.setdiff1d(np.arange(200), members)
         room = min(90 - members.size, int(rng.integers(0, 70)))
-        members = np.concatenate([members, rng.permutation(outside)[:room]]).astype(np.intp)
+        members = np.concatenate([members, rng.permutation(outside)[:room]]).astype(
+            np.intp
+        )
         got = memory.block(gram, members, diagonal[members])
         expected = K[np.ix_(members, members)].copy()
         np.fill_diagonal(expected, diagonal[members])

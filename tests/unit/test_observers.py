@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from tests.unit.toy_solver import CoordinateDescent, Scripted, toy_problem
 
-from maxmargin import observers as module
+from maxmargin.observers import limits as module
 from maxmargin.errors import InputError, NumericalError, Stop
 from maxmargin.observers import (
     History,

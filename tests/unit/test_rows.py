@@ -145,7 +145,9 @@ def test_centre():
     # the means of float32 data are taken in float64
     shift, _ = centre(X.astype(np.float32))
     assert shift.dtype == np.float64
-    np.testing.assert_allclose(shift, X.astype(np.float32).mean(0, np.float64), rtol=1e-14)
+    np.testing.assert_allclose(
+        shift, X.astype(np.float32).mean(0, np.float64), rtol=1e-14
+    )
     assert centre(X * 2.0**40)[1] == 2.0**-46  # 100·2⁴⁰ lies between 2⁴⁶ and 2⁴⁷
 
 

@@ -60,7 +60,11 @@ def exp_one(x):
 def rounded(value: Fraction, dtype):
     """The nearest number of the precision, ties to even: what one rounding gives."""
     near = dtype(float(value))
-    options = [near, np.nextafter(near, dtype(-np.inf)), np.nextafter(near, dtype(np.inf))]
+    options = [
+        near,
+        np.nextafter(near, dtype(-np.inf)),
+        np.nextafter(near, dtype(np.inf)),
+    ]
     bits = np.int32 if dtype is np.float32 else np.int64
     return min(
         options,

@@ -78,7 +78,7 @@ def test_attributes_are_those_of_sklearn(data, kind):
     assert ours.fit_status_ == theirs.fit_status_ == 0
     assert ours.shape_fit_ == theirs.shape_fit_
     assert ours.n_features_in_ == theirs.n_features_in_
-    assert ours._gamma == pytest.approx(theirs._gamma, rel=1e-12)
+    assert ours.gamma_ == pytest.approx(theirs._gamma, rel=1e-12)
 
 
 @pytest.mark.parametrize("data", ["iris", "cancer"])
@@ -120,7 +120,7 @@ def test_weights_are_those_of_sklearn(weighted):
     weight = (
         np.random.default_rng(3).uniform(-0.5, 2.0, size=y.size) if weighted else None
     )
-    ours, theirs = both(X, y, weight, class_weight={0: 2.0, 1: 0.5})
+    ours, theirs = both(X, y, weight, gamma=0.2, class_weight={0: 2.0, 1: 0.5})
     np.testing.assert_array_equal(ours.support_vectors_, theirs.support_vectors_)
     # scikit-learn counts support_ without the rows that were left out
     np.testing.assert_array_equal(ours.support_vectors_, X[ours.support_])

@@ -202,9 +202,24 @@ def test_encode_labels_leaves_weightless_rows_and_classes_out():
     assert labels.codes.tolist() == [1, 0, -1, -1, 0]
 
 
-def test_balanced_counts_the_rows_as_given():
-    labels = encode_labels(np.array([0, 0, 0, 1]), np.ones(4), "balanced")
+@pytest.mark.parametrize("weight", [None, np.ones(4)])
+def test_balanced_is_that_of_sklearn(weight):
+    labels = encode_labels(np.array([0, 0, 0, 1]), weight, "balanced")
     np.testing.assert_allclose(labels.class_weight, [4 / 6, 4 / 2])
+
+
+def test_balanced_counts_weights_as_rows():
+    weighted = encode_labels(np.array([0, 0, 0, 1]), np.array([2.0, 1, 0, 1]), "balanced")
+    repeated = encode_labels(np.array([0, 0, 0, 1]), None, "balanced")
+    np.testing.assert_allclose(weighted.class_weight, repeated.class_weight)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_scale_gamma_counts_weights_as_rows(kind):
+    often = np.arange(X.shape[0]) % 3
+    repeated = kind(np.repeat(np.asarray(X), often, axis=0))
+    weighted = scale_gamma(kind(np.asarray(X)), often.astype(float))
+    assert weighted == pytest.approx(scale_gamma(repeated), rel=1e-12)
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])

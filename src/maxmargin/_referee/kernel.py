@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,12 +40,15 @@ class Kernel:
         )
         curved = not callable(kind) and kind not in {"linear", "precomputed"}
         centre, variance = moments(table) if curved else (np.zeros(1), 1.0)
-        asked = getattr(estimator, "gamma", "auto")
+        # Ours says what gamma was; it may depend on weights, scikit-learn's does not.
+        asked = getattr(estimator, "gamma_", getattr(estimator, "gamma", "auto"))
         named = {
             "auto": 1.0 / width,
             "scale": 1.0 / (width * variance) if variance else 1.0,
         }
-        gamma = named[asked] if asked in named else number_of(estimator, "gamma", 1.0)
+        if asked not in named:
+            require(isinstance(asked, Real), f"gamma={asked!r}: it must be a number")
+        gamma = float(named.get(asked, asked))
         require(gamma >= 0.0, f"gamma={gamma}: it must not be negative")
         return cls(
             kind=kind,

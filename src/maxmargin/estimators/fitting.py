@@ -219,7 +219,7 @@ def fitted_attributes(task: Task, duals: Duals) -> dict[str, Any]:
         "classes_": task.classes,
         "class_weight_": task.class_weight,
         "shape_fit_": rows.shape,
-        "_gamma": task.gamma,
+        "gamma_": task.gamma,
     }
 
 

@@ -20,6 +20,8 @@ from maxmargin.validation import InputTypeError, check_magnitude
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import NDArray
+
 __all__ = ["RULES", "Rule", "check_parameters", "effective_gamma", "scale_gamma"]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -173,7 +175,9 @@ def check_parameters(estimator: Any) -> None:
         raise InputError(msg) if right_kind else InputTypeError(msg)
 
 
-def effective_gamma(estimator: Any, X: Any) -> float:
+def effective_gamma(
+    estimator: Any, X: Any, weight: NDArray[np.float64] | None = None
+) -> float:
     """The number that ``gamma`` means for these rows; 0 where no kernel uses it."""
     kernel = estimator.kernel
     if callable(kernel) or kernel == "precomputed":
@@ -184,7 +188,7 @@ def effective_gamma(estimator: Any, X: Any) -> float:
     degree, coef0 = int(estimator.degree), float(estimator.coef0)
     if isinstance(estimator.gamma, str):
         check_magnitude(X, lambda norm2: norm2)
-        gamma = 1.0 / X.shape[1] if estimator.gamma == "auto" else scale_gamma(X)
+        gamma = 1.0 / X.shape[1] if estimator.gamma == "auto" else scale_gamma(X, weight)
     else:
         gamma = float(estimator.gamma)
 
@@ -196,35 +200,42 @@ def effective_gamma(estimator: Any, X: Any) -> float:
     return gamma
 
 
-def scale_gamma(X: Any) -> float:
+def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     r"""``gamma="scale"``: 1 / (n_features · Var X), or 1 for constant X.
 
     The variance is that of all values, the zeros of sparse rows among them, in
-    float64 whatever the dtype of X. It is taken of :math:`2^{-e}X` with
-    :math:`2^e` just above the largest value, so that squares neither overflow nor
-    vanish; only a γ that is itself not representable is refused.
+    float64 whatever the dtype of X; a row of weight 2 counts as two rows, one without
+    weight not at all. It is taken of :math:`2^{-e}X` with :math:`2^e` just above the
+    largest value, so that squares neither overflow nor vanish; only a γ that is itself
+    not representable is refused.
     """
-    values = X.data if sparse.issparse(X) else X.reshape(-1)
-    size = X.shape[0] * X.shape[1]
-    lowest = float(values.min()) if values.size else 0.0
-    highest = float(values.max()) if values.size else 0.0
-    zeros = size - values.size
-    if zeros:
-        lowest, highest = min(lowest, 0.0), max(highest, 0.0)
-    if lowest == highest:
-        return 1.0
-    peak = max(-lowest, highest)
+    count = np.ones(X.shape[0]) if weight is None else np.maximum(weight, 0.0)
+    size = float(count.sum()) * X.shape[1]
+    peak = max(abs(float(X.min())), abs(float(X.max()))) if X.size or X.shape[0] else 0.0
     exponent = math.frexp(peak)[1]
-    starts = range(0, values.size, BLOCK)
+    starts = range(0, X.shape[0], max(1, BLOCK // max(1, X.shape[1])))
 
-    def block(start: int) -> Any:
-        return np.ldexp(values[start : start + BLOCK].astype(np.float64), -exponent)
+    def moment(centre: float, power: int) -> float:
+        """Σ count·(2⁻ᵉx − centre)^power over all values, in blocks of rows."""
+        total = 0.0
+        for start in starts:
+            some = X[start : start + starts.step]
+            often = count[start : start + starts.step]
+            if sparse.issparse(some):
+                stored = np.diff(some.indptr)
+                zeros = float(often @ (X.shape[1] - stored))
+                total += zeros * (-centre) ** power
+                values, often = some.data, np.repeat(often, stored)
+            else:
+                values, often = some.reshape(-1), np.repeat(often, X.shape[1])
+            scaled = np.ldexp(values.astype(np.float64), -exponent)
+            total += float(often @ (scaled - centre) ** power)
+        return total
 
-    mean = sum(float(block(start).sum()) for start in starts) / size
-    total = zeros * mean * mean
-    for start in starts:
-        deviation = block(start) - mean
-        total += float(deviation @ deviation)
+    total = moment(moment(0.0, 1) / size, 2)
+    # Rounding of the mean leaves about 1e-32 of constant values.
+    if peak == 0.0 or total <= 1e-28 * size:
+        return 1.0
     try:
         gamma = math.ldexp(size / (X.shape[1] * total), -2 * exponent)
     except OverflowError:

@@ -93,9 +93,9 @@ def checked_model(estimator: Any) -> Fitted:
         vectors: Any = support.astype(np.intp)
     else:
         vectors = _checked_vectors(estimator, n, refuse)
-    gamma = getattr(estimator, "_gamma", None)
+    gamma = getattr(estimator, "gamma_", None)
     if not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
-        refuse("_gamma", f"is {gamma!r}")
+        refuse("gamma_", f"is {gamma!r}")
     bounds = np.concatenate([[0], np.cumsum(n_support)]).astype(np.intp)
     return Fitted(k, bounds, vectors, dual_coef, intercept)
 
@@ -140,7 +140,7 @@ def decision_blocks(
     Each block is positive for the first class of a pair, or with two classes for
     ``classes_[1]``. ``whole`` asks for one block.
     """
-    kernel = kernel_of(estimator, estimator._gamma)
+    kernel = kernel_of(estimator, estimator.gamma_)
     pairs = model.intercept.size
     n = X.shape[0]
     step = n if whole else max(1024, BLOCK // pairs)

@@ -68,8 +68,8 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     degree : int, default=3
         Degree of 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
-        Scale of 'rbf', 'poly' and 'sigmoid'. 'scale' is 1 / (n_features · X.var()) of X
-        as it was given, whatever its weights; 'auto' is 1 / n_features.
+        Scale of 'rbf', 'poly' and 'sigmoid'. 'scale' is 1 / (n_features · X.var()), every
+        row counted as often as its weight says; 'auto' is 1 / n_features.
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
@@ -80,7 +80,8 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, 'balanced' or None, default=None
-        Factors of C for each class. 'balanced' counts the rows of y as given.
+        Factors of C for each class. 'balanced' is inversely proportional to
+        their size, every row counted as often as its weight says.
     verbose : bool or int, default=False
         Show a progress bar on stderr.
     max_iter : int, default=-1
@@ -124,6 +125,8 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         Weights of the features, for the linear kernel.
     intercept_ : ndarray of shape (n_pairs,)
         Intercepts.
+    gamma_ : float
+        The number that ``gamma`` stood for.
     classes_, class_weight_ : ndarray of shape (n_classes,)
         Labels, sorted, and the factors of C that go with them.
     n_iter_ : ndarray of shape (n_pairs,)
@@ -286,7 +289,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         return Task(
             rows=rows,
             precomputed=precomputed,
-            gamma=effective_gamma(self, rows),
+            gamma=effective_gamma(self, rows, weight),
             classes=labels.classes,
             class_weight=labels.class_weight,
             codes=labels.codes,

@@ -14,11 +14,10 @@ from maxmargin.parallel import Workers
 from maxmargin.rows import (
     DenseRows,
     Rows,
-    centre,
-    largest_magnitude,
+    Spread,
     rows_of,
+    spread_of,
     squared_norms,
-    unit_scale,
 )
 
 if TYPE_CHECKING:
@@ -53,21 +52,21 @@ def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
     return kernel._replace(gamma=gamma)
 
 
-def prepare(kernel: VectorKernel, *arrays: Any) -> tuple[VectorKernel, list[Rows]]:
+def prepare(
+    kernel: VectorKernel, spread: Spread, dtype: np.dtype[Any], *arrays: Any
+) -> tuple[VectorKernel, list[Rows]]:
     """Rows of one or two arrays read through one common affine map, and its kernel.
 
-    Dense rows are centred for the Gaussian kernel, which does not see translations
-    but whose squared distances lose digits far from the origin. Values far from unit
-    size are scaled by a power of two, which changes no digit.
+    The Gaussian kernel does not see translations, but its squared distances lose digits
+    far from the origin: dense rows are centred, in float32 always and in float64 when
+    they are remote (otherwise dense and sparse rows give the same bits). Values far
+    from unit size are scaled by a power of two, which changes no digit.
     """
     dense = all(isinstance(X, np.ndarray) for X in arrays)
-    first = arrays[-1]
-    if dense and isinstance(kernel, Rbf):
-        shift, scale = centre(first)
-        return rescaled(kernel, scale), [rows_of(X, shift, scale) for X in arrays]
-    values = first if isinstance(first, np.ndarray) else first.data
-    scale = unit_scale(largest_magnitude(values))
-    return rescaled(kernel, scale), [rows_of(X, scale=scale) for X in arrays]
+    wanted = isinstance(kernel, Rbf) and (dtype == SINGLE or spread.remote)
+    shift = spread.means if dense and wanted else None
+    rows = [rows_of(X, shift, spread.scale) for X in arrays]
+    return rescaled(kernel, spread.scale), rows
 
 
 def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
@@ -90,15 +89,15 @@ class VectorGram:
     """
 
     def __init__(self, kernel: VectorKernel, X: Any, workers: Workers) -> None:
-        self.kernel, (self._rows,) = prepare(kernel, X)
         self.n, self._d = X.shape
         self._workers = workers
         self._index: Index | None = None
         self._count = 0
-        self._all = {
-            dtype: _norms(self._rows, self.n, dtype, workers)
-            for dtype in (SINGLE, DOUBLE)
-        }
+        self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
+        spread = spread_of(X)
+        for dtype in (SINGLE, DOUBLE):
+            self.kernel, (rows,) = prepare(kernel, spread, dtype, X)
+            self._sides[dtype] = rows, _norms(rows, self.n, dtype, workers)
         largest = float(np.abs(self.diagonal()).max(initial=0.0))
         if not np.isfinite(largest):
             msg = (
@@ -115,7 +114,7 @@ class VectorGram:
 
     def _single_is_safe(self) -> bool:
         """Whether parameters and norms fit in float32 at all."""
-        largest = float(self._all[DOUBLE].max(initial=0.0))
+        largest = float(self._sides[DOUBLE][1].max(initial=0.0))
         return max(abs(self.kernel.gamma), largest) < _LARGEST_SINGLE
 
     @property
@@ -151,7 +150,7 @@ class VectorGram:
 
     def diagonal(self) -> Vector:
         """K[i, i] in float64."""
-        norms = self._all[DOUBLE]
+        norms = self._sides[DOUBLE][1]
         if self._index is not None:
             norms = norms[self._index]
         out = np.empty(norms.size)
@@ -180,8 +179,7 @@ class VectorGram:
         store: bool,
     ) -> None:
         rows, cols = self._global(rows), self._global(cols)
-        norms = self._all[dtype]
-        sides = (self._rows, norms, self._rows, norms)
+        sides = self._sides[dtype] * 2
         _spread_product(self.kernel, sides, rows, cols, coef, out, store, self._workers)
         self._count += rows.size * cols.size
 
@@ -219,7 +217,7 @@ def vector_expansion(
     kernel: VectorKernel, X: Any, vectors: Any, coef: Vector, workers: Workers
 ) -> Vector:
     """``out[t, m] = Σ_j K(X[t], vectors[j])·coef[m, j]`` in float64 throughout."""
-    kernel, (left, right) = prepare(kernel, X, vectors)
+    kernel, (left, right) = prepare(kernel, spread_of(vectors), DOUBLE, X, vectors)
     index = np.arange(X.shape[0], dtype=np.intp)
     cols = np.arange(vectors.shape[0], dtype=np.intp)
     norms = (

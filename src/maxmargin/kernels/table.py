@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin._jit import njit
 from maxmargin.errors import InputError
@@ -147,7 +148,10 @@ class CallableGram:
 
 def called(kernel: Callable[[Any, Any], Any], left: Any, right: Any) -> Vector:
     """k(left, right) in float64, its shape and finiteness checked."""
-    values = np.asarray(kernel(left, right), dtype=np.float64)
+    found = kernel(left, right)
+    if sp.issparse(found):
+        found = found.toarray()
+    values = np.asarray(found, dtype=np.float64)
     expected = (left.shape[0], right.shape[0])
     if values.shape != expected:
         msg = (

@@ -144,14 +144,14 @@ class Snapshot:
 class Observer(Protocol):
     """Somebody who watches a run, and may end it."""
 
-    def on_start(self, snapshot: Snapshot) -> None:
+    def on_start(self, snapshot: Snapshot) -> None:  # noqa: ARG002
         """Before the first step of a binary problem."""
         return
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:
         """After every chunk of about 50 ms; a Stop ends the run."""
 
-    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:  # noqa: ARG002
         """After the last step; ``stop`` is None when the run ended in an exception."""
         return
 

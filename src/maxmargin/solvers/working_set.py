@@ -175,7 +175,7 @@ class WorkingSetSmo:
         (targets,), (columns,) = state.targets, state.pending
         phase, cursor = int(counters[PHASE]), int(counters[CURSOR])
         if cursor < columns.size:
-            cost = targets.size * max(1.0, problem.gram.cost)
+            cost = max(1, targets.size) * max(1.0, problem.gram.cost)
             some = columns[cursor : cursor + max(64, int(_SLICE / cost) // 64 * 64)]
             factor = state.beta[some]
             if phase == FOLD:

@@ -1,0 +1,112 @@
+"""What all observers share: no-op methods, a lock, and adapting what users pass."""
+
+from __future__ import annotations
+
+import math
+import threading
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.errors import InputError, Stop
+from maxmargin.problem import Objective
+from maxmargin.solvers.base import Observer
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.base import Measures, Snapshot
+
+METHODS = ("on_start", "on_step", "on_stop")
+
+
+class Watcher(Observer):
+    """An observer whose three methods do nothing: override what is of interest."""
+
+
+class Guarded(Watcher):
+    """A watcher with a lock, which stays behind when it is copied or pickled."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
+
+
+class _Adapted(Watcher):
+    """Whatever a user gave as a callback, as a whole observer."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+        self.plain = not any(hasattr(thing, name) for name in METHODS)
+
+    def _call(self, name: str, *told: Any) -> Any:
+        plain = self.plain and name == "on_step"
+        method = self.thing if plain else getattr(self.thing, name, None)
+        return None if method is None else method(*told)
+
+    def on_start(self, snapshot: Snapshot) -> None:
+        self._call("on_start", snapshot)
+
+    def on_step(self, snapshot: Snapshot) -> Stop | None:
+        answer = self._call("on_step", snapshot)
+        # A function only asks: it does not get to say "converged".
+        if isinstance(answer, Stop) and not self.plain:
+            return answer
+        return Stop.CALLBACK if answer else None
+
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
+        self._call("on_stop", snapshot, stop)
+
+
+def as_observer(thing: Any) -> Observer:
+    """Make an observer of what a user gave as a callback.
+
+    Parameters
+    ----------
+    thing : object
+        An object with at least one of the methods ``on_start(snapshot)``,
+        ``on_step(snapshot)`` and ``on_stop(snapshot, stop)``; or a function
+        ``f(snapshot)``, called after every step. Whatever is true ends the run with
+        ``Stop.CALLBACK``, or, from an object's ``on_step``, with the Stop it returned.
+    """
+    if isinstance(thing, _Adapted):
+        return thing
+    found = [getattr(thing, name) for name in METHODS if hasattr(thing, name)] or [thing]
+    if not isinstance(thing, type) and all(callable(method) for method in found):
+        return _Adapted(thing)
+    msg = f"callback {thing!r}: give a function f(snapshot), or an object with one of "
+    msg += f"the methods {', '.join(METHODS)}"
+    if isinstance(thing, type):
+        msg += f"; {thing.__name__} is a class: give {thing.__name__}(...)"
+    elif hasattr(thing, "on_fit_task_end"):
+        msg += "; hand scikit-learn's own callbacks to the method set_callbacks"
+    raise InputError(msg)
+
+
+class Locked(Guarded, _Adapted):
+    """A callback that is never called from two threads at once.
+
+    Several that share one ``lock`` are also never called at the same time as each other.
+    """
+
+    def __init__(self, observer: Any, lock: threading.RLock | None = None) -> None:
+        Guarded.__init__(self)
+        _Adapted.__init__(self, observer)
+        self._lock = lock or self._lock
+
+    def _call(self, name: str, *told: Any) -> Any:
+        with self._lock:
+            return super()._call(name, *told)
+
+
+def relative_gap(measures: Measures) -> float:
+    """The duality gap over max(|primal|, |dual|)."""
+    return Objective(measures.primal, measures.dual).relative_gap
+
+
+def number(value: object) -> float:
+    """A number as float, anything else as NaN."""
+    return float(value) if isinstance(value, Real) else math.nan
