@@ -21,7 +21,7 @@ CACHED = dir="$$($(PY) tests/numba_cache.py)" && NUMBA_CACHE_DIR="$$dir"
 PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench-latency clean
+.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -51,6 +51,10 @@ lint: $(STAMP)  ## ruff and mypy, changing nothing
 format: $(STAMP)  ## let ruff fix and format
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
+
+bench-quality: $(STAMP)  ## violation and objective of ours and the peers', by one referee
+	@$(PY) -m pip install --quiet --editable ".[bench]"
+	@$(CACHED) $(PY) -m benchmarks.quality $(SETS)
 
 bench-latency: $(STAMP)  ## import and first-fit times against their budgets
 	@$(PY) -m benchmarks.latency

@@ -14,6 +14,7 @@ __all__ = [
     "ConvergenceWarning",
     "IndefiniteKernelWarning",
     "InputError",
+    "InputTypeError",
     "NumericalError",
     "Stop",
 ]
@@ -21,6 +22,10 @@ __all__ = [
 
 class InputError(ValueError):
     """The caller's mistake: what was given, what is allowed, what to do."""
+
+
+class InputTypeError(InputError, TypeError):
+    """The caller's mistake, where the kind of object is wrong rather than its value."""
 
 
 class NumericalError(ArithmeticError):

@@ -145,9 +145,7 @@ def test_features_times_c_with_gamma_over_c_squared(example, c):
 
 
 @steady
-@given(
-    examples(kernels=KERNELS[:1]), st.sampled_from([2.0**-7, 0.3, 100.0, 1e-25, 1e25])
-)
+@given(examples(kernels=KERNELS[:1]), st.sampled_from([2.0**-7, 0.3, 100.0, 1e-25, 1e25]))
 def test_linear_features_times_c_with_price_over_c_squared(example, c):
     X, y, options = example
     one = fit(X, y, **options)

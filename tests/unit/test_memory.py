@@ -35,23 +35,21 @@ def test_admit_evict_and_move(dtype):
     diagonal = np.diagonal(K) + np.linspace(1, 2, 200)  # with a ridge on it
     gram, memory = TableGram(K), WorkingMemory(90, dtype)
     rng = np.random.default_rng(1)
-    members = np.empty(0, np.intp)
-    largest = 0
+    members, q, largest = np.full(90, -1, np.intp), 0, 0
     for _ in range(60):
-        # evict some, the last slot moving into each place
-        for slot in np.sort(rng.permutation(members.size)[: rng.integers(0, 40)])[::-1]:
-            memory.move(members.size - 1, int(slot))
-            members[slot] = members[-1]
-            members = members[:-1]
-        outside = np.setdiff1d(np.arange(200), members)
-        room = min(90 - members.size, int(rng.integers(0, 70)))
-        members = np.concatenate([members, rng.permutation(outside)[:room]]).astype(
-            np.intp
-        )
-        got = memory.block(gram, members, diagonal[members])
-        expected = K[np.ix_(members, members)].copy()
-        np.fill_diagonal(expected, diagonal[members])
-        q = members.size
+        leaving = np.sort(rng.permutation(q)[: rng.integers(0, 40)]).astype(np.intp)
+        stayed = set(np.delete(members[:q], leaving))
+        memory.evict(members, q, leaving)
+        q -= leaving.size
+        assert set(members[:q]) == stayed
+        outside = np.setdiff1d(np.arange(200), members[:q])
+        new = rng.permutation(outside)[: min(90 - q, int(rng.integers(0, 70)))]
+        members[q : q + new.size] = new
+        q += new.size
+        inside = members[:q]
+        got = memory.block(gram, inside, diagonal[inside])
+        expected = K[np.ix_(inside, inside)].copy()
+        np.fill_diagonal(expected, diagonal[inside])
         assert np.array_equal(got[:q, :q], expected)
         assert got.shape == (90, 90)
         largest = max(largest, q)
@@ -82,23 +80,21 @@ def test_values_stay_behind_when_pickled():
     assert gram.n_kernel == 2 * 150**2
 
 
-def test_eviction_before_anything_is_stored():
-    K = matrix()
-    memory = WorkingMemory(10, DOUBLE)
-    memory.move(4, 1)  # after a pickle nothing is there to be moved
-    members = np.array([3, 9, 2], np.intp)
-    got = memory.block(DenseGram(K), members, np.diagonal(K)[members])
-    np.testing.assert_array_equal(got[:3, :3], K[np.ix_(members, members)])
-
-
-def test_forget():
+def test_members_move_alike_whether_or_not_values_are_stored():
+    """After a pickle nothing is stored; the order of members decides ties."""
     K = matrix()
     gram, memory = DenseGram(K), WorkingMemory(10, DOUBLE)
-    memory.block(gram, np.arange(5, dtype=np.intp), np.diagonal(K)[:5])
-    memory.forget()
-    members = np.array([100, 7], np.intp)
-    got = memory.block(gram, members, np.diagonal(K)[members])
-    np.testing.assert_array_equal(got[:2, :2], K[np.ix_(members, members)])
+    members = np.array([3, 9, 2, 50, 7, 8], np.intp)
+    diagonal = np.diagonal(K).copy()
+    memory.block(gram, members, diagonal[members])
+    again, moved = pickle.loads(pickle.dumps(memory)), members.copy()
+    for one, order in ((memory, members), (again, moved)):
+        one.evict(order, 6, np.array([0, 3, 5], np.intp))
+    np.testing.assert_array_equal(members[:3], moved[:3])
+    assert set(members[:3]) == {9, 2, 7}
+    for one in (memory, again):
+        got = one.block(gram, members[:3], diagonal[members[:3]])
+        np.testing.assert_array_equal(got[:3, :3], K[np.ix_(members[:3], members[:3])])
 
 
 # --- rows -------------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from maxmargin._jit import njit
 from maxmargin.rows import (
     CsrRows,
     DenseRows,
-    centre,
     clear_lanes,
     fill_lanes,
     largest_magnitude,
     rows_of,
+    spread_of,
     squared_norms,
     unit_scale,
 )
@@ -137,25 +137,40 @@ def test_unit_scale_is_a_power_of_two_that_brings_it_near_one(largest):
         assert 1.0 <= largest * scale <= 2.0**24  # the exponent is kept within ±1000
 
 
-def test_centre():
+def test_where_values_lie():
     X = np.random.default_rng(0).normal(size=(50, 3)) + [0.0, 100.0, -7.0]
-    shift, scale = centre(X)
-    np.testing.assert_allclose(shift, X.mean(axis=0), rtol=1e-14)
-    assert scale == 1.0
+    spread = spread_of(X)
+    np.testing.assert_allclose(spread.means, X.mean(axis=0), rtol=1e-13)
+    assert spread.scale == 1.0
+    assert not spread.remote
+    assert spread_of(X + 1e6).remote
     # the means of float32 data are taken in float64
-    shift, _ = centre(X.astype(np.float32))
-    assert shift.dtype == np.float64
-    np.testing.assert_allclose(
-        shift, X.astype(np.float32).mean(0, np.float64), rtol=1e-14
-    )
-    assert centre(X * 2.0**40)[1] == 2.0**-46  # 100·2⁴⁰ lies between 2⁴⁶ and 2⁴⁷
+    single = spread_of(X.astype(np.float32))
+    assert single.means.dtype == np.float64
+    np.testing.assert_allclose(single.means, X.mean(axis=0), rtol=1e-6)
 
 
-def test_centre_where_the_mean_overflows():
-    X = np.full((4, 2), 1.5e308)
-    shift, scale = centre(X)
-    assert np.isfinite(shift).all()
-    assert np.isfinite((X - shift) * scale).all()
+def test_where_large_values_lie():
+    X = np.random.default_rng(0).normal(size=(50, 3)) + [0.0, 100.0, -7.0]
+    spread = spread_of(X * 2.0**40)
+    assert spread.scale == 2.0**-46  # 100·2⁴⁰ lies between 2⁴⁶ and 2⁴⁷
+    assert not spread.remote
+    low, high = (X * 2.0**40).min(axis=0), (X * 2.0**40).max(axis=0)
+    assert (low <= spread.means).all()
+    assert (spread.means <= high).all()
+
+
+def test_where_values_lie_that_cannot_be_summed():
+    X = np.array([[1.7e308, -1.7e308], [1.6e308, 1.7e308]])
+    spread = spread_of(X)
+    assert np.isfinite(spread.means).all()
+    assert np.isfinite(X * spread.scale).all()
+
+
+def test_where_sparse_values_lie():
+    spread = spread_of(sp.csr_matrix(data(np.float64) * 2.0**30))
+    assert not spread.remote
+    assert spread.scale == unit_scale(2.0**30 * data(np.float64).max())
 
 
 def test_largest_magnitude():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.store import ClassTables, StoredGram, precision_of, stored_bytes
+from maxmargin.kernels.store import ClassTables, PairGrams, StoredGram, binary_gram
+from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.parallel import Workers
 
@@ -16,22 +17,22 @@ ALONE = Workers(1)
 both = pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
 
 
-def plain():
-    X = np.random.default_rng(0).normal(size=(N, 4))
-    return VectorGram(Rbf(0.2), X, ALONE)
+def plain(dtype=DOUBLE, n=N, d=4):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    return VectorGram(Rbf(0.2), X, ALONE).subset(np.arange(n), dtype)
 
 
-def tables(gram, dtype, n_jobs=1):
+def tables(dtype, n_jobs=1):
     members = [np.arange(BORDER), np.arange(BORDER, N)]
     with Workers(n_jobs) as workers:
-        return ClassTables(gram, members, dtype, workers)
+        return ClassTables(plain(), members, dtype, workers)
 
 
-def stored(gram, dtype, with_tables):
+def stored(dtype, with_tables=False):
     if not with_tables:
-        return StoredGram(gram, dtype)
-    kept = tables(plain(), dtype)
-    return StoredGram(gram, dtype, (kept.table(0), kept.table(1)))
+        return StoredGram(plain(dtype))
+    kept = tables(dtype)
+    return StoredGram(plain(dtype), (kept.table(0), kept.table(1)))
 
 
 def block(gram, rows, cols, dtype):
@@ -43,7 +44,7 @@ def block(gram, rows, cols, dtype):
 @both
 @pytest.mark.parametrize("with_tables", [False, True])
 def test_values_have_the_bits_of_the_plain_gram(dtype, with_tables):
-    gram = stored(plain(), dtype, with_tables)
+    gram = stored(dtype, with_tables)
     rng = np.random.default_rng(1)
     for count in (1, 7, N):
         rows, cols = rng.permutation(N)[:count], rng.permutation(N)[: N - 3]
@@ -51,13 +52,14 @@ def test_values_have_the_bits_of_the_plain_gram(dtype, with_tables):
             expected = block(plain(), rows, cols, asked)
             assert block(gram, rows, cols, asked).tobytes() == expected.tobytes()
     np.testing.assert_array_equal(gram.diagonal(), plain().diagonal())
-    assert gram.precisions == plain().precisions
+    assert gram.precisions == plain(dtype).precisions
+    assert gram.n == N
 
 
 @both
 @pytest.mark.parametrize("with_tables", [False, True])
 def test_products_are_those_of_the_plain_gram(dtype, with_tables):
-    gram, rng = stored(plain(), dtype, with_tables), np.random.default_rng(2)
+    gram, rng = stored(dtype, with_tables), np.random.default_rng(2)
     everyone, some = np.arange(N, dtype=np.intp), rng.permutation(N)[:30].astype(np.intp)
     for rows, cols in ((everyone, some), (some, everyone), (some, some[:3])):
         coef = rng.normal(size=cols.size)
@@ -69,7 +71,7 @@ def test_products_are_those_of_the_plain_gram(dtype, with_tables):
 
 @both
 def test_rows_in_any_order(dtype):
-    gram, rng = StoredGram(plain(), dtype), np.random.default_rng(3)
+    gram, rng = stored(dtype), np.random.default_rng(3)
     rows, cols = rng.permutation(N).astype(np.intp), np.arange(9, dtype=np.intp)
     got, expected = np.zeros(N), np.zeros(N)
     gram.apply(rows, cols, np.ones(9), got, dtype)
@@ -79,8 +81,7 @@ def test_rows_in_any_order(dtype):
 
 @both
 def test_every_row_is_computed_once(dtype):
-    inner = plain()
-    gram = StoredGram(inner, dtype)
+    gram = stored(dtype)
     everyone, few = np.arange(N, dtype=np.intp), np.arange(10, dtype=np.intp)
     block(gram, few, few, dtype)
     assert gram.n_kernel == 10 * N
@@ -89,12 +90,12 @@ def test_every_row_is_computed_once(dtype):
     assert gram.n_kernel == 15 * N
     block(gram, everyone, everyone, dtype)
     block(gram, everyone, everyone, dtype)
-    assert gram.n_kernel == inner.n_kernel == N * N
+    assert gram.n_kernel == N * N
 
 
 @both
 def test_values_within_a_class_are_not_computed_again(dtype):
-    gram = stored(plain(), dtype, with_tables=True)
+    gram = stored(dtype, with_tables=True)
     everyone = np.arange(N, dtype=np.intp)
     block(gram, everyone, everyone, dtype)
     assert gram.n_kernel == 2 * BORDER * (N - BORDER)
@@ -102,20 +103,19 @@ def test_values_within_a_class_are_not_computed_again(dtype):
 
 @both
 def test_class_tables(dtype):
-    gram = plain()
-    kept = tables(gram, dtype)
+    kept = tables(dtype)
     first, second = np.arange(BORDER), np.arange(BORDER, N)
     assert kept.table(0).tobytes() == block(plain(), first, first, dtype).tobytes()
     assert kept.table(1).tobytes() == block(plain(), second, second, dtype).tobytes()
-    assert kept.dtype == dtype
+    assert kept.table(0).dtype == dtype
     assert kept.n_kernel == BORDER**2 + (N - BORDER) ** 2
-    threaded = tables(plain(), dtype, n_jobs=2)
+    threaded = tables(dtype, n_jobs=2)
     assert threaded.table(1).tobytes() == kept.table(1).tobytes()
     assert threaded.n_kernel == kept.n_kernel
 
 
 def test_values_stay_behind_when_pickled():
-    gram = StoredGram(plain(), DOUBLE)
+    gram = stored(DOUBLE)
     everyone = np.arange(N, dtype=np.intp)
     expected = block(gram, everyone, everyone, DOUBLE)
     frozen = pickle.dumps(gram)
@@ -124,9 +124,58 @@ def test_values_stay_behind_when_pickled():
     assert block(again, everyone, everyone, DOUBLE).tobytes() == expected.tobytes()
 
 
-def test_where_it_pays():
-    assert precision_of(plain(), 1000) == DOUBLE
-    assert precision_of(plain(), 1001) == SINGLE
-    wide = VectorGram(Rbf(1e35), np.ones((3, 2)), ALONE)
-    assert precision_of(wide, 10**6) == DOUBLE
-    assert stored_bytes(1000, SINGLE) == 4_000_000
+# --- what is stored, and how much -------------------------------------------------------
+
+
+def test_one_problem_keeps_dear_rows_that_fit():
+    dear, cheap, need = plain(d=400), plain(d=4), 8 * N * N
+    gram, left = binary_gram(dear, 2 * need)
+    assert isinstance(gram, StoredGram)
+    assert left == need
+    assert binary_gram(dear, 2 * need - 2) == (dear, 2 * need - 2)
+    assert binary_gram(cheap, 1 << 30) == (cheap, 1 << 30)
+    table = TableGram(np.eye(5))
+    assert binary_gram(table, 1 << 30) == (table, 1 << 30)
+
+
+MEMBERS = [np.arange(0, 120, 3), np.arange(1, 120, 3), np.arange(2, 120, 3)]
+
+
+@pytest.mark.parametrize("cache_bytes", [1 << 30, 8 * 3 * 40**2 * 4, 60_000, 1])
+def test_pairs_see_their_own_part_of_the_matrix(cache_bytes):
+    everything = plain()
+    grams = PairGrams(everything, MEMBERS, cache_bytes, ALONE)
+    assert grams.at_once >= 1
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        index, gram = grams.pair(first, second)
+        expected = np.concatenate([MEMBERS[first], MEMBERS[second]])
+        np.testing.assert_array_equal(index, expected)
+        got = block(gram, range(80), range(80), DOUBLE)
+        assert got.tobytes() == block(plain(), index, index, DOUBLE).tobytes()
+
+
+def test_pairs_compute_what_they_share_once():
+    grams = PairGrams(plain(), MEMBERS, 1 << 30, ALONE)
+    assert grams.n_kernel == 3 * 40**2
+    total = grams.n_kernel
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        _, gram = grams.pair(first, second)
+        block(gram, range(80), range(80), DOUBLE)
+        total += gram.n_kernel
+    # K[i, j] and K[j, i] between classes are both computed, the rest once.
+    assert total == 120**2
+
+
+@pytest.mark.parametrize("cache_bytes", [1 << 30, 300_000, 60_000, 1000])
+def test_pairs_keep_within_the_promise(cache_bytes):
+    grams = PairGrams(plain(), MEMBERS, cache_bytes, ALONE)
+    tables = grams.n_kernel * 8
+    pairs = 0
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        _, gram = grams.pair(first, second)
+        if isinstance(gram, StoredGram):
+            pairs = 80**2 * 8
+            assert pairs <= grams.share
+    # every pair at work may hold its rows and as much again for its working set
+    at_work = grams.at_once * 2 * min(80**2 * 8, grams.share)
+    assert tables + at_work <= cache_bytes

@@ -9,9 +9,9 @@ from sklearn import svm
 from sklearn.datasets import load_iris
 
 from maxmargin import SVC, InputError
+from maxmargin.estimators.kernel_input import check_precomputed
 from maxmargin.estimators.parameters import scale_gamma
 from maxmargin.validation import (
-    check_precomputed,
     checked_csr,
     encode_labels,
     sample_weights,

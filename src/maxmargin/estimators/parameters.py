@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from maxmargin.errors import InputError
-from maxmargin.validation import InputTypeError, check_magnitude
+from maxmargin.errors import InputError, InputTypeError
+from maxmargin.estimators.kernel_input import check_magnitude
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,12 +21,12 @@ from maxmargin.estimators.fitting import (
     warm_betas,
     warn_if_early,
 )
+from maxmargin.estimators.kernel_input import check_precomputed
 from maxmargin.estimators.multiclass import class_pairs, gather, ovr_scores, votes
 from maxmargin.estimators.parameters import check_parameters, effective_gamma
 from maxmargin.estimators.prediction import checked_model, decision_blocks, weights
 from maxmargin.parallel import Workers
 from maxmargin.validation import (
-    check_precomputed,
     encode_labels,
     prediction_rows,
     sample_weights,

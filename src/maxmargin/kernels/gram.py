@@ -159,14 +159,17 @@ class VectorGram:
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
-        self._product(rows, cols, _NO_COEF, out, out.dtype, store=True)
+        if rows.size < cols.size:  # K is symmetric: let the longer side be the rows
+            self._product(cols, rows, _NO_COEF, out, out.dtype, tiles.TURN)
+        else:
+            self._product(rows, cols, _NO_COEF, out, out.dtype, tiles.STORE)
 
     def apply(
         self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
     ) -> None:
         """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``, values made in ``dtype``."""
         table = out.reshape(-1, 1)
-        self._product(rows, cols, coef.reshape(1, -1), table, dtype, store=False)
+        self._product(rows, cols, coef.reshape(1, -1), table, dtype, tiles.ADD)
 
     def _product(
         self,
@@ -175,12 +178,11 @@ class VectorGram:
         coef: Vector,
         out: NDArray[Any],
         dtype: np.dtype[Any],
-        *,
-        store: bool,
+        mode: int,
     ) -> None:
         rows, cols = self._global(rows), self._global(cols)
         sides = self._sides[dtype] * 2
-        _spread_product(self.kernel, sides, rows, cols, coef, out, store, self._workers)
+        _spread_product(self.kernel, sides, rows, cols, coef, mode, out, self._workers)
         self._count += rows.size * cols.size
 
     def _global(self, index: Index) -> Index:
@@ -193,8 +195,8 @@ def _spread_product(
     index: Index,
     cols: Index,
     coef: Vector,
+    mode: int,
     out: NDArray[Any],
-    store: bool,
     workers: Workers,
 ) -> None:
     """One request, its rows spread over the threads."""
@@ -207,7 +209,7 @@ def _spread_product(
         space = tiles.scratch(shape, dtype)
         tiles.product(
             kernel, left, left_norms, index[a:b], right, right_norms, cols, coef, shape,
-            space, out[a:b], store,
+            space, mode, a, out,
         )  # fmt: skip
 
     workers.spread(slab, index.size, _GRAIN)
@@ -226,5 +228,5 @@ def vector_expansion(
     )
     out = np.zeros((index.size, coef.shape[0]))
     sides = (left, norms[0], right, norms[1])
-    _spread_product(kernel, sides, index, cols, coef, out, False, workers)
+    _spread_product(kernel, sides, index, cols, coef, tiles.ADD, out, workers)
     return out

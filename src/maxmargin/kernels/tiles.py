@@ -22,8 +22,19 @@ from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_lanes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Shape", "panel_columns", "panel_width", "product", "scratch", "shape_of"]
+__all__ = [
+    "ADD",
+    "STORE",
+    "TURN",
+    "Shape",
+    "panel_columns",
+    "panel_width",
+    "product",
+    "scratch",
+    "shape_of",
+]
 
+ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
 _CACHE_BYTES = 1 << 18  # a block of panels of this size stays in the L2 cache
 _LEAST_COLUMNS = 128  # below this, loading the rows again for every block would show
 
@@ -128,24 +139,17 @@ def _weighted(values, factors):
 _weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
 
 
-def _product(
-    kernel,
-    rows,
-    row_norms,
-    index,
-    others,
-    other_norms,
-    cols,
-    coef,
-    shape,
-    space,
-    out,
-    store,
-):
-    """Both requests in one body, so that their machinery is compiled once.
+def _product(  # noqa: PLR0912  one compiled body for all requests
+    kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space,
+    mode, offset, out,
+):  # fmt: skip
+    """All requests in one body, so that their machinery is compiled once.
 
-    ``store``: ``out[t, c] = K(rows[index[t]], others[cols[c]])``; otherwise
-    ``out[t, m] += Σ_c K(rows[index[t]], others[cols[c]])·coef[m, c]``.
+    With K[t, c] = k(rows[index[t]], others[cols[c]]), by ``mode``:
+    ADD, ``out[offset + t, m] += Σ_c K[t, c]·coef[m, c]``;
+    STORE, ``out[offset + t, c] = K[t, c]``;
+    TURN, ``out[c, offset + t] = K[t, c]``, for blocks with fewer rows than columns:
+    filling a panel costs as much as some dozen rows make use of it.
     """
     d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
     panels, rest = space[: columns * d], space[columns * d :]
@@ -171,14 +175,17 @@ def _product(
                     transform(
                         kernel, values, row_norms[index[t + r]], norms[at : at + some]
                     )
-                    if store:
-                        target = out[t + r][first + at : first + at + some]
+                    if mode == STORE:
+                        target = out[offset + t + r][first + at : first + at + some]
                         for c in range(target.size):
                             target[c] = values[c]
+                    elif mode == TURN:
+                        for c in range(some):
+                            out[first + at + c, offset + t + r] = values[c]
                     else:
                         for m in range(coef.shape[0]):
                             factors = coef[m][first + at : first + at + some]
-                            out[t + r, m] += _weighted(values, factors)
+                            out[offset + t + r, m] += _weighted(values, factors)
         for c in range(first, last, width):
             clear_lanes(
                 others, cols, c, min(c + width, last), width, panels, (c - first) * d

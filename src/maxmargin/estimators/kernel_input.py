@@ -1,0 +1,84 @@
+"""Is this a kernel matrix, and can its values be represented at all?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = ["check_magnitude", "check_precomputed"]
+
+# Room left under the largest float64 for sums of products of two rows.
+LARGEST_VALUE = 1e300
+
+
+def check_precomputed(K: NDArray[Any]) -> None:
+    """Refuse a kernel matrix that is not square or not symmetric.
+
+    Symmetric means |K − Kᵀ| ≤ 10⁻⁶ (float32: 10⁻⁴) of the largest |K|, which products
+    computed in another order always meet.
+    """
+    if K.shape[0] != K.shape[1]:
+        msg = (
+            "Precomputed matrix must be a square matrix."
+            f" Input is a {K.shape[0]}x{K.shape[1]} matrix. Give k(X, X) of the training "
+            "rows"
+        )
+        raise InputError(msg)
+    step = max(1, (1 << 22) // max(1, K.shape[0]))  # blocks of at most 32 MB
+    peak = worst = 0.0
+    where = (0, 0)
+    for start in range(0, K.shape[0], step):
+        block = K[start : start + step]
+        peak = max(peak, float(block.max()), -float(block.min()))
+        difference = np.abs(block - K[:, start : start + step].T)
+        position = int(difference.argmax())
+        if difference.flat[position] > worst:
+            worst = float(difference.flat[position])
+            row, column = divmod(position, K.shape[1])
+            where = (start + row, column)
+    if peak > LARGEST_VALUE:
+        _too_large(peak)
+    allowed = (1e-4 if K.dtype == np.float32 else 1e-6) * peak
+    if worst > allowed:
+        i, j = where
+        msg = (
+            f"Precomputed matrix is asymmetric: K[{i}, {j}]={K[i, j]:.6g} but "
+            f"K[{j}, {i}]={K[j, i]:.6g}; a kernel has k(x, z) = k(z, x); give "
+            "(K + K.T) / 2 if the difference is noise"
+        )
+        raise InputError(msg)
+
+
+def check_magnitude(X: Any, value_of: Callable[[float], float]) -> None:
+    """Refuse features so large that their kernel values are not representable.
+
+    ``value_of`` maps a bound on the squared norm of a row to one on |k(x, z)|.
+    """
+    values = X.data if sparse.issparse(X) else X
+    if values.size == 0:
+        return
+    peak = max(float(values.max()), -float(values.min()))
+    with np.errstate(over="ignore"):
+        squared_norm = float(np.float64(peak) * np.float64(peak) * X.shape[1])
+        largest = float(value_of(squared_norm))
+    if not (squared_norm < LARGEST_VALUE and largest < LARGEST_VALUE):
+        _too_large(peak)
+
+
+def _too_large(peak: float) -> None:
+    msg = (
+        "The dual coefficients or intercepts are not finite for such input: with "
+        f"values as large as {peak:.3g} the kernel overflows. The input data may "
+        "contain large values and need to be preprocessed; use StandardScaler or "
+        "MinMaxScaler"
+    )
+    raise InputError(msg)
