@@ -37,6 +37,7 @@ def points(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name == "iris":  # its two classes that overlap
         X, y = data.pmlb("iris")
         some = np.flatnonzero(y > 0)[::4]
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
         return X[some], np.where(y[some] == 1, 1.0, -1.0)
     if name == "plane":
         X, y, *_ = data.teaching(2)
@@ -186,7 +187,7 @@ def test_class_weights_are_prices(name):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kernel", ["rbf", "poly"])
 def test_hard_margin(kernel, intercept):
-    X, y = points("plane")
+    X, y = points("heart")
     machine = fitted(X, y, kernel, "hinge", np.inf, None, intercept)
     one = programme(X, y, kernel, "hinge", np.full(len(y), np.inf), intercept)
     best = one.dual(by_clarabel(one))
