@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn import svm
+from tests import data
 
 import maxmargin
-from tests import data
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         verdict = "yes" if row["violation"] <= TOL else "**no**"
         lines.append(
             f"| {where} | {row['machine']} | {row['violation']:.3g} | {verdict} "
-            f"| {row['dual']:.4f} | {row['seconds']:.2f} | {100 * row['accuracy']:.2f} % |"
+            f"| {row['dual']:.4f} | {row['seconds']:.2f} "
+            f"| {100 * row['accuracy']:.2f} % |"
         )
     return "\n".join(lines)
 

@@ -27,6 +27,7 @@ __all__ = [
     "Spread",
     "clear_lanes",
     "fill_lanes",
+    "frozen",
     "largest_magnitude",
     "rows_of",
     "spread_of",
@@ -77,6 +78,14 @@ def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0
     return DenseRows(_read_only(X), _read_only(shift), scale)
 
 
+def frozen(rows: Rows) -> Rows:
+    """The same rows with read-only arrays, which unpickling makes writable."""
+    kind: Any = type(rows)
+    values = (_read_only(one) if isinstance(one, np.ndarray) else one for one in rows)
+    same: Rows = kind(*values)
+    return same
+
+
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view: one compiled version serves writable and read-only arrays."""
     view = array.view()
@@ -96,6 +105,8 @@ def spread_of(X: Any) -> Spread:
     """Measure a dense array (or the values of a sparse matrix, which is never remote)."""
     if sp.issparse(X):
         return Spread(np.empty(0), False, unit_scale(largest_magnitude(X.data)))
+    if X.shape[0] == 0:
+        return Spread(np.zeros(X.shape[1]), False, 1.0)
     low = X.min(axis=0, initial=np.inf).astype(np.float64)
     high = X.max(axis=0, initial=-np.inf).astype(np.float64)
     scale = unit_scale(max(float(high.max(initial=0.0)), -float(low.min(initial=0.0))))

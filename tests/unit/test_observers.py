@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from tests.unit.toy_solver import CoordinateDescent, Scripted, toy_problem
 
-from maxmargin.observers import limits as module
 from maxmargin.errors import InputError, NumericalError, Stop
 from maxmargin.observers import (
     History,
@@ -25,6 +24,7 @@ from maxmargin.observers import (
     Watcher,
     as_observer,
 )
+from maxmargin.observers import limits as module
 from maxmargin.problem import Model
 from maxmargin.solvers import base
 from maxmargin.solvers.base import Status, drive, steps

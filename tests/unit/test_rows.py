@@ -138,7 +138,7 @@ def test_unit_scale_is_a_power_of_two_that_brings_it_near_one(largest):
 
 
 def test_where_values_lie():
-    X = np.random.default_rng(0).normal(size=(50, 3)) + [0.0, 100.0, -7.0]
+    X = np.random.default_rng(0).normal(loc=[0.0, 100.0, -7.0], size=(50, 3))
     spread = spread_of(X)
     np.testing.assert_allclose(spread.means, X.mean(axis=0), rtol=1e-13)
     assert spread.scale == 1.0
@@ -151,7 +151,7 @@ def test_where_values_lie():
 
 
 def test_where_large_values_lie():
-    X = np.random.default_rng(0).normal(size=(50, 3)) + [0.0, 100.0, -7.0]
+    X = np.random.default_rng(0).normal(loc=[0.0, 100.0, -7.0], size=(50, 3))
     spread = spread_of(X * 2.0**40)
     assert spread.scale == 2.0**-46  # 100·2⁴⁰ lies between 2⁴⁶ and 2⁴⁷
     assert not spread.remote

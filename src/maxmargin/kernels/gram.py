@@ -15,6 +15,7 @@ from maxmargin.rows import (
     DenseRows,
     Rows,
     Spread,
+    frozen,
     rows_of,
     spread_of,
     squared_norms,
@@ -116,6 +117,13 @@ class VectorGram:
         """Whether parameters and norms fit in float32 at all."""
         largest = float(self._sides[DOUBLE][1].max(initial=0.0))
         return max(abs(self.kernel.gamma), largest) < _LARGEST_SINGLE
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Freeze the arrays again: writable ones would be compiled for anew."""
+        self.__dict__.update(state)
+        self._sides = {
+            dtype: (frozen(rows), norms) for dtype, (rows, norms) in self._sides.items()
+        }
 
     @property
     def cost(self) -> float:

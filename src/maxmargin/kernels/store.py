@@ -38,7 +38,10 @@ def _gather(table, rows, cols, out):
 
 
 def _add_rows(table, cols, coef, rows, out):
-    if rows.size == table.shape[1]:  # all points, in order
+    ordered = rows.size == table.shape[1]
+    for t in range(rows.size):
+        ordered = ordered and rows[t] == t
+    if ordered:
         for c in range(cols.size):
             source, factor = table[cols[c]], coef[c]
             for t in range(out.size):

@@ -60,7 +60,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     if largest == 0.0 or count <= 0:
         return start
     bins[:] = 0
-    scale = (bins.size - 1) / largest
+    scale = min((bins.size - 1) / largest, 1e300)  # finite for denormal merits too
     for k in range(merit.size):
         if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
             bins[int(merit[k] * scale)] += 1

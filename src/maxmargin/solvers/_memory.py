@@ -54,14 +54,8 @@ def _close_gaps(K, filled, members, q, leaving):
                 K[k, target] = K[k, q]
 
 
-def _set_diagonal(K, start, stop, diagonal):
-    for s in range(start, stop):
-        K[s, s] = diagonal[s]
-
-
 _mirror = njit(_mirror)
 _close_gaps = njit(_close_gaps)
-_set_diagonal = njit(_set_diagonal)
 
 
 class WorkingMemory:
@@ -98,7 +92,8 @@ class WorkingMemory:
         if q > old:
             gram.block(members[old:], members, K[old:q])
             _mirror(K, old, q)
-            _set_diagonal(K, old, q, diagonal)
+            new = np.arange(old, q)
+            K[new, new] = diagonal[old:q]
             self._filled = q
         return K
 

@@ -81,19 +81,25 @@ def _sweep(F, t, row_i, row_j, up, low, found):
     return where + best
 
 
-def _partner(F, f_i, row_i, diagonal, d_i, tau, low):
-    """The j of largest gain; in float32, where twice as many fit in a register."""
+def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low):
+    """The j of largest gain; in float32, where twice as many fit in a register.
+
+    Gradients are divided by the violation, curvatures by the largest diagonal value
+    (``span`` and ``unit`` are the inverses), so that every number is near 1.
+    """
     best_gain = np.float32(-1.0)
     where = 0
-    zero, two, floor = np.float32(0.0), np.float32(2.0), np.float32(tau)
-    own = np.float32(d_i)
+    zero, two, floor = np.float32(0.0), np.float32(2.0), np.float32(noise)
+    own = np.float32(d_i * unit)
+    small = row_i.dtype.type(unit)
     for start in range(0, F.size, _BLOCK):
         f, ki = F[start : start + _BLOCK], row_i[start : start + _BLOCK]
         d, w = diagonal[start : start + _BLOCK], low[start : start + _BLOCK]
         top = np.float32(-1.0)
         for k in range(f.size):
-            g = vmax(np.float32(f[k] + w[k] - f_i), zero)
-            a = vmax((own + np.float32(d[k])) - two * np.float32(ki[k]), floor)
+            g = vmax(np.float32((f[k] + w[k] - f_i) * span), zero)
+            a = (own + np.float32(d[k] * unit)) - two * np.float32(ki[k] * small)
+            a = vmax(a, floor)
             top = vmax(top, g * g / a)
         if top > best_gain:
             best_gain, where = top, start
@@ -101,8 +107,9 @@ def _partner(F, f_i, row_i, diagonal, d_i, tau, low):
     d, w = diagonal[where : where + _BLOCK], low[where : where + _BLOCK]
     best, gain = 0, np.float32(-1.0)
     for k in range(f.size):
-        g = vmax(np.float32(f[k] + w[k] - f_i), zero)
-        a = vmax((own + np.float32(d[k])) - two * np.float32(ki[k]), floor)
+        g = vmax(np.float32((f[k] + w[k] - f_i) * span), zero)
+        a = (own + np.float32(d[k] * unit)) - two * np.float32(ki[k] * small)
+        a = vmax(a, floor)
         if g * g / a > gain:
             best, gain = k, g * g / a
     return where + best
@@ -134,7 +141,10 @@ def _move_pairs(
         if done[0] >= limit:
             return PAUSED
         row_i = K[i][:q]
-        j = _partner(F, F[i], row_i, diagonal, diagonal[i], floor, low)
+        span = 1.0 / (found[1] - found[0])
+        j = _partner(
+            F, F[i], span, row_i, diagonal, diagonal[i], noise, noise / floor, low
+        )
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), floor)
         room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
         t = min((F[j] - F[i]) / curvature, room_i, room_j)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
+_ROUNDING = 1e-12  # |Σβ|/Σ|β| that a solver's own steps may leave
+
 __all__ = ["default_limit", "feasible"]
 
 
@@ -26,8 +28,8 @@ def default_limit(n: int) -> int:
 def feasible(problem: Problem, warm: Vector | None) -> Vector:
     """β = 0, or ``warm`` clipped to the box and brought back to Σβ = 0.
 
-    The heavier side is scaled down, which keeps every β inside its box; what rounding
-    leaves is taken from the largest of them.
+    A sum that is only rounding is left alone. Otherwise the heavier side is scaled
+    down, which keeps every β inside its box.
     """
     if warm is None:
         return np.zeros(problem.n)
@@ -38,12 +40,10 @@ def feasible(problem: Problem, warm: Vector | None) -> Vector:
     if not problem.balanced:
         return beta
     rising, falling = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
+    if abs(rising - falling) <= _ROUNDING * (rising + falling):
+        return beta
     if rising == 0.0 or falling == 0.0:
         return np.zeros(problem.n)
     if rising > falling:
-        beta = np.where(beta > 0, beta * (falling / rising), beta)
-    else:
-        beta = np.where(beta < 0, beta * (rising / falling), beta)
-    heaviest = int(np.argmax(np.abs(beta)))
-    beta[heaviest] -= beta.sum()
-    return beta
+        return np.where(beta > 0, beta * (falling / rising), beta)
+    return np.where(beta < 0, beta * (rising / falling), beta)

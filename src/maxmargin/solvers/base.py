@@ -11,7 +11,8 @@ A solver is a frozen dataclass of hyper-parameters with four verbs:
     violation, primal and dual as of the last point at which they were all known,
     cheap enough to be shown in a progress bar;
 ``model(problem, state)``
-    β, its gradient and the intercept, exact, even at iteration 0.
+    β, its gradient and the intercept, even at iteration 0; exact at convergence, to
+    the solver's working precision before.
 
 Everything a solver remembers is in its State (arrays, counters, random state), so that
 it can be paused, pickled, resumed, stepped and shipped. Kernel rows are not served by

@@ -35,10 +35,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.errors import NumericalError
 from maxmargin.problem import Model, Problem, bias_interval, objective, violation
 from maxmargin.solvers import _choice, _pairs
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._start import default_limit, feasible
+from maxmargin.solvers._verification import (
+    deciding_points,
+    first_slack,
+    hulls_meet,
+    objective_is_vague,
+)
 from maxmargin.solvers.base import Measures, Status
 
 if TYPE_CHECKING:
@@ -52,12 +59,16 @@ __all__ = ["WorkingSetSmo"]
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 REFRESH, SELECT, SOLVE, FOLD, VERIFY = range(5)  # phases
-PHASE, SIZE, ITERATIONS, CURSOR, COLUMNS, WIDE, ROUNDS, IDLE = range(8)  # counters
-VIOLATION, STOP_AT, VERIFIED = range(3)  # figures
+PHASE, SIZE, ITERATIONS, CURSOR, WIDE, ROUNDS, IDLE, SETTLED = range(8)  # counters
+VIOLATION, STOP_AT, VERIFIED, SLACK, DRIFT = range(5)  # figures
 
 _SLICE = 1 << 25  # operations of one unit
 _ROUNDS = 5  # verifications that may fail before float64 takes over
-_SEPARATED = 1e-6  # hard margin: hulls closer than this, relative to the data, overlap
+_EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
+_OVERFLOW = (
+    "the gradient overflows float64: kernel values or C are too large for this data; "
+    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
+)
 
 
 class State(NamedTuple):
@@ -125,7 +136,7 @@ class WorkingSetSmo:
             local=np.empty(size),
             diagonal=problem.gram.diagonal() + problem.ridge,
             counters=counters,
-            figures=np.array([np.inf, 0.0, np.inf]),
+            figures=np.array([np.inf, 0.0, np.inf, 0.0, 0.0]),
             memory=[WorkingMemory(size, dtype)],
         )
 
@@ -148,20 +159,30 @@ class WorkingSetSmo:
         """Figures of ``applied``, the last β whose gradient is complete."""
         model = self._model_of(problem, state.applied, state.gradient)
         both = objective(problem, model)
-        return Measures(both.primal, both.dual, float(state.figures[VIOLATION]))
+        worst = violation(problem, state.applied, state.gradient)
+        return Measures(both.primal, both.dual, worst)
 
     def model(self, problem: Problem, state: State) -> Model:
-        """The current β; folds what is pending into a copy of the gradient."""
-        change = state.beta - state.applied
-        moved = np.flatnonzero(change)
-        gradient = state.gradient
-        if moved.size:
+        """The current β and its gradient.
+
+        A converged one is verified. In an early stop the gradient is computed anew in
+        float64 where that takes a moment; otherwise what is pending is folded into a
+        copy, and float32 rounding of about 1e-7·Σ|β| stays in it.
+        """
+        beta, gradient = state.beta, state.gradient
+        done = state.counters[PHASE] == VERIFY and state.figures[VIOLATION] <= self.tol
+        everyone = np.arange(problem.n, dtype=np.intp)
+        support = np.flatnonzero(beta)
+        work = problem.n * support.size * max(1.0, problem.gram.cost)
+        if not done and work <= _EXACT:
+            gradient = problem.p + problem.ridge * beta
+            problem.gram.apply(everyone, support, beta[support], gradient, DOUBLE)
+        elif (moved := np.flatnonzero(beta != state.applied)).size:
+            change = beta - state.applied
             gradient = gradient + problem.ridge * change
-            everyone = np.arange(problem.n, dtype=np.intp)
-            problem.gram.apply(
-                everyone, moved, change[moved], gradient, self._dtype(state)
-            )
-        return self._model_of(problem, state.beta.copy(), gradient)
+            dtype = self._dtype(state)
+            problem.gram.apply(everyone, moved, change[moved], gradient, dtype)
+        return self._model_of(problem, beta.copy(), gradient.copy())
 
     def n_iter(self, state: State) -> int:
         """Pair steps done."""
@@ -180,7 +201,8 @@ class WorkingSetSmo:
             factor = state.beta[some]
             if phase == FOLD:
                 factor = factor - state.applied[some]
-            dtype = DOUBLE if phase == VERIFY else self._dtype(state)
+            # Only steps are small enough for float32; a whole gradient is not.
+            dtype = self._dtype(state) if phase == FOLD else DOUBLE
             problem.gram.apply(targets, some, factor, state.fresh, dtype)
             counters[CURSOR] += some.size
             return Status.RUNNING
@@ -204,11 +226,16 @@ class WorkingSetSmo:
             ends = np.array([min(0.0, ends[0]), max(0.0, ends[1])])
         fmin, fmax = float(ends[0]), float(ends[1])
         worst = max(0.0, fmax - fmin if problem.balanced else max(fmax, -fmin))
+        if not np.isfinite(worst):
+            raise NumericalError(_OVERFLOW)
         figures[VIOLATION] = worst
-        if problem.hard and self._overlap(problem, state):
-            return Status.UNBOUNDED
+        if problem.hard:
+            support = np.flatnonzero(state.beta)
+            if self._overlap(problem, state, support, F[support]):
+                return Status.UNBOUNDED
         if worst <= self.tol:
-            self._begin_verify(problem, state, fmin, fmax)
+            figures[SLACK] = first_slack(self.tol, F)
+            self._verify(problem, state, self._undecided(problem, state))
             return Status.RUNNING
         middle = 0.5 * (fmin + fmax) if problem.balanced else 0.0
         if counters[IDLE]:
@@ -245,9 +272,7 @@ class WorkingSetSmo:
         if code == _pairs.PAUSED:
             if counters[ITERATIONS] >= self._limit(problem):
                 return Status.MAX_ITER
-            if problem.hard and self._hulls_meet(
-                problem, state, members, state.local[:q]
-            ):
+            if problem.hard and self._overlap(problem, state, members, state.local[:q]):
                 return Status.UNBOUNDED
             return Status.RUNNING
         changed = np.flatnonzero(state.beta != state.applied)
@@ -258,40 +283,50 @@ class WorkingSetSmo:
         counters[PHASE], counters[CURSOR] = FOLD, 0
         return Status.RUNNING
 
-    def _begin_verify(
-        self, problem: Problem, state: State, fmin: float, fmax: float
-    ) -> None:
-        """Collect the points that can decide the violation.
-
-        Those are the ones that may rise with F not far above, or may fall with F not far
-        below, the current extremes; "far" is well over the rounding error of F.
-        """
-        F, beta = state.gradient, state.beta
-        slack = self.tol + 1e-5 * (1.0 + float(np.abs(F).max(initial=0.0)))
-        risky = (beta < problem.upper) & (F < fmax + slack)
-        risky |= (beta > problem.lower) & (F > fmin - slack)
-        support = np.flatnonzero(beta)
-        targets = np.flatnonzero(risky)
-        state.targets[0], state.pending[0] = targets, support
+    def _verify(self, problem: Problem, state: State, targets: Index) -> None:
+        """Compute F of these points anew, in float64."""
+        state.targets[0], state.pending[0] = targets, np.flatnonzero(state.beta)
         state.fresh[: targets.size] = (
-            problem.p[targets] + problem.ridge[targets] * beta[targets]
+            problem.p[targets] + problem.ridge[targets] * state.beta[targets]
         )
         state.counters[PHASE], state.counters[CURSOR] = VERIFY, 0
 
     def _verified(self, problem: Problem, state: State) -> Status:
-        """Accept F in float64, or correct F and go on."""
-        counters, figures = state.counters, state.figures
+        """Accept F in float64, look at more points, or go on from the corrected F."""
+        counters, figures, F = state.counters, state.figures, state.gradient
         targets = state.targets[0]
         exact = state.fresh[: targets.size]
-        state.gradient[targets] = exact
-        worst = violation(problem, state.applied, state.gradient)
+        drift = float(np.abs(exact - F[targets]).max(initial=0.0))
+        figures[DRIFT] = max(figures[DRIFT], drift)  # what the other points still have
+        F[targets] = exact
+        worst = violation(problem, state.applied, F)
         figures[VIOLATION] = worst
-        if worst <= self.tol:
+        if worst > self.tol:
+            return self._refine(problem, state)
+        if counters[SETTLED]:
             return Status.CONVERGED
-        slow = worst > 0.5 * figures[VERIFIED]
-        figures[VERIFIED] = worst
+        if 2.0 * drift > figures[SLACK]:
+            figures[SLACK] = 8.0 * drift
+            self._verify(problem, state, self._undecided(problem, state))
+        elif objective_is_vague(problem, state.beta, F, figures[DRIFT]):
+            counters[SETTLED] = 1
+            self._verify(problem, state, np.flatnonzero(state.beta))
+        else:
+            return Status.CONVERGED
+        return Status.RUNNING
+
+    def _undecided(self, problem: Problem, state: State) -> Index:
+        return deciding_points(
+            problem, state.beta, state.gradient, float(state.figures[SLACK])
+        )
+
+    def _refine(self, problem: Problem, state: State) -> Status:
+        """Go on from the corrected F; in float64 altogether if that does not help."""
+        counters, figures = state.counters, state.figures
+        slow = figures[VIOLATION] > 0.5 * figures[VERIFIED]
+        figures[VERIFIED] = figures[VIOLATION]
         counters[ROUNDS] += 1
-        counters[IDLE] = 0
+        counters[IDLE] = counters[SETTLED] = 0
         if not counters[WIDE] and (slow or counters[ROUNDS] >= _ROUNDS):
             self._widen(problem, state)
         else:
@@ -315,7 +350,7 @@ class WorkingSetSmo:
         inside = np.zeros(problem.n, bool)
         inside[self._members(state)] = True
         q = int(counters[SIZE])
-        room = min(batch, members.size - q)
+        room = min(batch, state.memory[0].size - q)
         bins = np.empty(_choice.BINS, np.int64)
         half = room - min(above, room // 2)
         end = _choice.worst(F, middle, merit, inside, False, half, bins, members, q)
@@ -330,7 +365,7 @@ class WorkingSetSmo:
         A full W also gives up its least promising members, until half of it or a batch
         of newcomers fits: the most violating pair must always find room.
         """
-        before, size = merit.size, state.members.size
+        before, size = merit.size, state.memory[0].size
         leaving = np.flatnonzero(merit < 0.0) if self.shrinking else np.empty(0, np.intp)
         need = min(batch, max(2, size // 2)) - (size - before + leaving.size)
         if need > 0:
@@ -373,26 +408,12 @@ class WorkingSetSmo:
         bias, interval = bias_interval(problem, beta, gradient)
         return Model(beta, gradient, bias, interval)
 
-    def _overlap(self, problem: Problem, state: State) -> bool:
-        members = np.flatnonzero(state.beta)
-        return self._hulls_meet(problem, state, members, state.gradient[members])
-
-    def _hulls_meet(
-        self, problem: Problem, state: State, members: Index, F: Vector
-    ) -> bool:
-        """Whether the convex hulls of the classes come closer than rounding allows.
-
-        β/Σ|β| names a point in either hull, 2‖w‖/Σ|β| apart, an upper bound of the
-        margin: when it vanishes against the size of the data there is none.
-        """
+    def _overlap(self, problem: Problem, state: State, members: Index, F: Vector) -> bool:
+        """Hard margin: whether to give up, the classes being inseparable."""
         beta = state.beta[members]
-        total = float(np.abs(beta).sum())
-        outside = total < 0.999 * float(np.abs(state.beta).sum())
-        if total == 0.0 or outside:
-            return False
-        norm = np.sqrt(max(0.0, float(beta @ (F - problem.p[members]))))
-        size = np.sqrt(float(state.diagonal.max()))
-        return bool(2.0 * norm < _SEPARATED * size * total)
+        whole = np.abs(beta).sum() >= 0.999 * np.abs(state.beta).sum()
+        size = float(np.sqrt(state.diagonal.max()))
+        return bool(whole) and hulls_meet(problem, beta, F, members, size)
 
 
 def batch_size(n: int) -> int:
