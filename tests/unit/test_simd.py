@@ -13,8 +13,8 @@ PRECISIONS = [np.float32, np.float64]
 
 
 @njit
-def run_dense(lanes, lane_start, panel, panel_start, d, out):
-    dense_tile(lanes, lane_start, panel, panel_start, d, out)
+def run_dense(lanes, lane_start, panel, panel_start, d, out, out_start, stride):
+    dense_tile(lanes, lane_start, panel, panel_start, d, out, out_start, stride)
 
 
 @njit
@@ -91,11 +91,14 @@ def test_dense_tile(dtype, d):
     # Junk before and after, to see that the offsets are kept.
     lanes = np.concatenate([np.full(5, np.nan), A.T.ravel(), np.full(3, np.nan)])
     panel = np.concatenate([np.full(11, np.nan), B.T.ravel(), np.full(3, np.nan)])
-    out = np.full(TILE_ROWS * width + 4, -7.0, dtype)
-    run_dense(lanes.astype(dtype), 5, panel.astype(dtype), 11, d, out)
+    stride = width + 3
+    out = np.full(2 + TILE_ROWS * stride, -7.0, dtype)
+    run_dense(lanes.astype(dtype), 5, panel.astype(dtype), 11, d, out, 2, stride)
     expected = np.array([[chain(a, b, dtype) for b in B] for a in A], dtype)
-    assert out[:-4].tobytes() == expected.tobytes()
-    np.testing.assert_array_equal(out[-4:], -7.0)
+    table = out[2:].reshape(TILE_ROWS, stride)
+    assert table[:, :width].tobytes() == expected.tobytes()
+    np.testing.assert_array_equal(table[:, width:], -7.0)
+    np.testing.assert_array_equal(out[:2], -7.0)
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)

@@ -104,21 +104,23 @@ class _Emitter:
 
 
 @intrinsic
-def dense_tile(typingctx, lanes, lane_start, panel, panel_start, d, out):
-    """``out[r, c] = Σ_k lanes[k, r]·panel[k, c]`` for 6 rows and one panel of columns.
+def dense_tile(
+    typingctx, lanes, lane_start, panel, panel_start, d, out, out_start, stride
+):
+    """``out[r·stride + c] = Σ_k lanes[k, r]·panel[k, c]`` for 6 rows and one panel.
 
     ``lanes`` holds 6 rows interleaved (k-major), ``panel`` as many columns as two
-    vectors hold (16 in float32, 8 in float64), likewise; ``out`` is a flat tile.
+    vectors hold (16 in float32, 8 in float64), likewise; all offsets are in numbers.
     """
-    signature = types.void(lanes, types.intp, panel, types.intp, types.intp, out)
+    signature = types.void(
+        lanes, types.intp, panel, types.intp, types.intp, out, types.intp, types.intp
+    )
 
     def codegen(context, builder, sig, args):
         emit = _Emitter(context, builder, sig.args[0].dtype)
         rows = _pointer(context, builder, sig.args[0], args[0], args[1])
         columns = _pointer(context, builder, sig.args[2], args[2], args[3])
-        tile = _pointer(
-            context, builder, sig.args[5], args[5], ir.Constant(args[4].type, 0)
-        )
+        tile = _pointer(context, builder, sig.args[5], args[5], args[6])
         width = _DENSE_VECTORS * emit.lanes
 
         def body(k, acc):
@@ -136,8 +138,10 @@ def dense_tile(typingctx, lanes, lane_start, panel, panel_start, d, out):
 
         zero = ir.Constant(args[4].type, 0)
         acc = emit.accumulate(zero, args[4], TILE_ROWS * _DENSE_VECTORS, body)
-        for index, value in enumerate(acc):
-            emit.store(value, tile, index)
+        for r in range(TILE_ROWS):
+            line = builder.gep(tile, [builder.mul(args[7], ir.Constant(zero.type, r))])
+            for c in range(_DENSE_VECTORS):
+                emit.store(acc[r * _DENSE_VECTORS + c], line, c)
         return context.get_dummy_value()
 
     return signature, codegen

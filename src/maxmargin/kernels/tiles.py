@@ -75,9 +75,7 @@ def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
 
     Allocated here because every allocation in compiled code costs compile time.
     """
-    size = (
-        shape.columns * shape.d + shape.lanes + shape.group * shape.width + shape.columns
-    )
+    size = shape.columns * (shape.d + shape.group + 1) + shape.lanes
     return np.zeros(size, dtype)
 
 
@@ -85,8 +83,8 @@ def _load(rows, index, start, stop, group, lanes, at):
     """Bring the rows of one tile into working precision."""
 
 
-def _tile(rows, index, start, stop, lanes, panel, at, d, width, out):
-    """Dot products of the loaded rows with one panel, row-major into ``out``."""
+def _tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    """Dot products of the loaded rows with the panel of column ``at``, into ``out``."""
 
 
 @overload(_load)
@@ -95,7 +93,7 @@ def _overload_load(rows, index, start, stop, group, lanes, at):
 
 
 @overload(_tile)
-def _overload_tile(rows, index, start, stop, lanes, panel, at, d, width, out):
+def _overload_tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
     return _tile_dense if is_record(rows, DenseRows) else _tile_csr
 
 
@@ -103,8 +101,8 @@ def _load_dense(rows, index, start, stop, group, lanes, at):
     fill_lanes(rows, index, start, stop, group, lanes, at)
 
 
-def _tile_dense(rows, index, start, stop, lanes, panel, at, d, width, out):
-    dense_tile(lanes, 0, panel, at, d, out)
+def _tile_dense(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    dense_tile(lanes, 0, panel, at * d, d, out, at, stride)
 
 
 def _load_csr(rows, index, start, stop, group, lanes, at):
@@ -117,14 +115,14 @@ def _load_csr(rows, index, start, stop, group, lanes, at):
             lanes[at + r * rows.longest + e] = work(x)
 
 
-def _tile_csr(rows, index, start, stop, lanes, panel, at, d, width, out):
+def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
     for r in range(stop - start):
         i = index[start + r]
         first = r * rows.longest
         length = rows.indptr[i + 1] - rows.indptr[i]
         sparse_tile(
             lanes, rows.indices, rows.indptr[i] - first, first, first + length,
-            panel, at, out, r * width,
+            panel, at * d, out, r * stride + at,
         )  # fmt: skip
 
 
@@ -153,8 +151,8 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
     """
     d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
     panels, rest = space[: columns * d], space[columns * d :]
-    lanes, rest = rest[: shape.lanes], rest[shape.lanes :]
-    tile, norms = rest[: group * width], rest[group * width :]
+    tile, rest = rest[: group * columns], rest[group * columns :]
+    norms, lanes = rest[:columns], rest[columns:]
     zero = 0
     for first in range(0, cols.size, columns):
         last = min(first + columns, cols.size)
@@ -168,24 +166,21 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
             end = min(t + group, index.size)
             _load(rows, index, t, end, group, lanes, zero)
             for at in range(0, last - first, width):
-                _tile(rows, index, t, end, lanes, panels, at * d, d, width, tile)
-                some = min(width, last - first - at)
-                for r in range(end - t):
-                    values = tile[r * width : r * width + some]
-                    transform(
-                        kernel, values, row_norms[index[t + r]], norms[at : at + some]
-                    )
-                    if mode == STORE:
-                        target = out[offset + t + r][first + at : first + at + some]
-                        for c in range(target.size):
-                            target[c] = values[c]
-                    elif mode == TURN:
-                        for c in range(some):
-                            out[first + at + c, offset + t + r] = values[c]
-                    else:
-                        for m in range(coef.shape[0]):
-                            factors = coef[m][first + at : first + at + some]
-                            out[offset + t + r, m] += _weighted(values, factors)
+                _tile(rows, index, t, end, lanes, panels, at, d, columns, tile)
+            for r in range(end - t):
+                values = tile[r * columns : r * columns + last - first]
+                transform(kernel, values, row_norms[index[t + r]], norms)
+                if mode == STORE:
+                    target = out[offset + t + r][first:last]
+                    for c in range(target.size):
+                        target[c] = values[c]
+                elif mode == TURN:
+                    for c in range(values.size):
+                        out[first + c, offset + t + r] = values[c]
+                else:
+                    for m in range(coef.shape[0]):
+                        factors = coef[m][first:last]
+                        out[offset + t + r, m] += _weighted(values, factors)
         for c in range(first, last, width):
             clear_lanes(
                 others, cols, c, min(c + width, last), width, panels, (c - first) * d
