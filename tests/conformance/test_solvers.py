@@ -34,7 +34,7 @@ from maxmargin.solvers._start import feasible
 from maxmargin.solvers.base import Status, drive, steps
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.smo import Smo
-from maxmargin.solvers.working_set import SIZE, WorkingSetSmo
+from maxmargin.solvers.working_set import WorkingSetSmo
 
 EPOCHS = 20  # enough for Pegasos to fetch, evict and clip; not to converge
 
@@ -411,9 +411,9 @@ def test_memory_is_kept_within_the_promise(shrinking):
     state, status, widths = solver.start(problem), Status.RUNNING, set()
     while status is Status.RUNNING:
         status = solver.advance(problem, state, 1)
-        (memory,) = state.memory
+        memory = state.memory
         widths.add(memory.dtype)
-        assert state.counters[SIZE] <= memory.size  # beyond it lies foreign memory
+        assert state.size <= memory.size  # beyond it lies foreign memory
         assert memory.size**2 * memory.dtype.itemsize <= promise
     assert widths == {np.dtype(np.float32), np.dtype(np.float64)}
     assert status is Status.CONVERGED

@@ -31,7 +31,7 @@ Z. Wen et al., "ThunderSVM", JMLR 19, 2018 (large working sets).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,6 +46,7 @@ from maxmargin.solvers._verification import (
     hulls_meet,
     objective_is_vague,
 )
+from maxmargin.solvers._working_state import Phase, State
 from maxmargin.solvers.base import Measures, Status
 
 if TYPE_CHECKING:
@@ -58,39 +59,14 @@ __all__ = ["WorkingSetSmo"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-REFRESH, SELECT, SOLVE, FOLD, VERIFY = range(5)  # phases
-PHASE, SIZE, ITERATIONS, CURSOR, WIDE, ROUNDS, IDLE, SETTLED = range(8)  # counters
-VIOLATION, STOP_AT, VERIFIED, SLACK, DRIFT = range(5)  # figures
-
 _SLICE = 1 << 25  # operations of one unit
 _ROUNDS = 5  # verifications that may fail before float64 takes over
+_LAST_ROUND = 30  # … and in float64, before the solver gives up
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
 _OVERFLOW = (
     "the gradient overflows float64: kernel values or C are too large for this data; "
     "scale the features (StandardScaler), reduce gamma and degree, or lower C"
 )
-
-
-class State(NamedTuple):
-    """Everything the solver remembers.
-
-    ``gradient`` is always F of ``applied``; ``beta`` runs ahead of ``applied`` while W is
-    being solved. ``fresh`` is a gradient under construction for the points
-    ``targets``, from the columns ``pending`` with the factors ``weights``.
-    """
-
-    beta: Vector
-    applied: Vector
-    gradient: Vector
-    fresh: Vector
-    targets: list[Index]
-    pending: list[Index]
-    members: Index
-    local: Vector
-    diagonal: Vector
-    counters: NDArray[np.int64]
-    figures: Vector
-    memory: list[WorkingMemory]
 
 
 @dataclass(frozen=True)
@@ -122,35 +98,31 @@ class WorkingSetSmo:
         wide = problem.hard or problem.gram.precisions[0] == DOUBLE
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
-        counters = np.zeros(8, np.int64)
-        counters[PHASE], counters[WIDE] = REFRESH, wide
-        everyone = np.arange(n, dtype=np.intp)
         return State(
             beta=beta,
             applied=np.zeros(n),
             gradient=problem.p.copy(),
-            fresh=problem.p.copy(),
-            targets=[everyone],
-            pending=[np.flatnonzero(beta)],
+            diagonal=problem.gram.diagonal() + problem.ridge,
             members=np.empty(size, np.intp),
             local=np.empty(size),
-            diagonal=problem.gram.diagonal() + problem.ridge,
-            counters=counters,
-            figures=np.array([np.inf, 0.0, np.inf, 0.0, 0.0]),
-            memory=[WorkingMemory(size, dtype)],
+            memory=WorkingMemory(size, dtype),
+            fresh=problem.p.copy(),
+            targets=np.arange(n, dtype=np.intp),
+            pending=np.flatnonzero(beta),
+            wide=wide,
         )
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` slices."""
         phases = {
-            REFRESH: self._fold,
-            SELECT: self._select,
-            SOLVE: self._solve,
-            FOLD: self._fold,
-            VERIFY: self._fold,
+            Phase.REFRESH: self._fold,
+            Phase.SELECT: self._select,
+            Phase.SOLVE: self._solve,
+            Phase.FOLD: self._fold,
+            Phase.VERIFY: self._fold,
         }
         for _ in range(budget):
-            status = phases[int(state.counters[PHASE])](problem, state)
+            status = phases[state.phase](problem, state)
             if status is not Status.RUNNING:
                 return status
         return Status.RUNNING
@@ -170,11 +142,10 @@ class WorkingSetSmo:
         copy, and float32 rounding of about 1e-7·Σ|β| stays in it.
         """
         beta, gradient = state.beta, state.gradient
-        done = state.counters[PHASE] == VERIFY and state.figures[VIOLATION] <= self.tol
         everyone = np.arange(problem.n, dtype=np.intp)
         support = np.flatnonzero(beta)
         work = problem.n * support.size * max(1.0, problem.gram.cost)
-        if not done and work <= _EXACT:
+        if not state.converged and work <= _EXACT:
             gradient = problem.p + problem.ridge * beta
             problem.gram.apply(everyone, support, beta[support], gradient, DOUBLE)
         elif (moved := np.flatnonzero(beta != state.applied)).size:
@@ -186,40 +157,39 @@ class WorkingSetSmo:
 
     def n_iter(self, state: State) -> int:
         """Pair steps done."""
-        return int(state.counters[ITERATIONS])
+        return state.iterations
 
     # -- phases ---------------------------------------------------------------------
 
     def _fold(self, problem: Problem, state: State) -> Status:
         """One slice of columns into ``fresh``; at the end ``fresh`` becomes F."""
-        counters = state.counters
-        (targets,), (columns,) = state.targets, state.pending
-        phase, cursor = int(counters[PHASE]), int(counters[CURSOR])
+        targets, columns = state.targets, state.pending
+        phase, cursor = state.phase, state.cursor
         if cursor < columns.size:
             cost = max(1, targets.size) * max(1.0, problem.gram.cost)
             some = columns[cursor : cursor + max(64, int(_SLICE / cost) // 64 * 64)]
             factor = state.beta[some]
-            if phase == FOLD:
+            if phase == Phase.FOLD:
                 factor = factor - state.applied[some]
             # Only steps are small enough for float32; a whole gradient is not.
-            dtype = self._dtype(state) if phase == FOLD else DOUBLE
+            dtype = self._dtype(state) if phase == Phase.FOLD else DOUBLE
             problem.gram.apply(targets, some, factor, state.fresh, dtype)
-            counters[CURSOR] += some.size
+            state.cursor += some.size
             return Status.RUNNING
-        if phase == VERIFY:
+        if phase == Phase.VERIFY:
             return self._verified(problem, state)
         change = state.beta - state.applied
         state.gradient[:] = state.fresh
         state.gradient[columns] += problem.ridge[columns] * (
-            change[columns] if phase == FOLD else state.beta[columns]
+            change[columns] if phase == Phase.FOLD else state.beta[columns]
         )
         state.applied[:] = state.beta
-        counters[PHASE] = SELECT
+        state.phase = Phase.SELECT
         return Status.RUNNING
 
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
-        counters, figures, F = state.counters, state.figures, state.gradient
+        F = state.gradient
         ends = np.empty(2)
         _choice.extremes(F, state.beta, problem.lower, problem.upper, ends)
         if not problem.balanced:
@@ -228,109 +198,111 @@ class WorkingSetSmo:
         worst = max(0.0, fmax - fmin if problem.balanced else max(fmax, -fmin))
         if not np.isfinite(worst):
             raise NumericalError(_OVERFLOW)
-        figures[VIOLATION] = worst
+        state.violation = worst
         if problem.hard:
             support = np.flatnonzero(state.beta)
             if self._overlap(problem, state, support, F[support]):
                 return Status.UNBOUNDED
         if worst <= self.tol:
-            figures[SLACK] = first_slack(self.tol, F)
+            state.slack = first_slack(self.tol, F)
             self._verify(problem, state, self._undecided(problem, state))
             return Status.RUNNING
         middle = 0.5 * (fmin + fmax) if problem.balanced else 0.0
-        if counters[IDLE]:
+        if state.idle:
             return self._stuck(problem, state)
         self._exchange(problem, state, middle)
         members = self._members(state)
         state.local[: members.size] = F[members]
         everything = members.size == problem.n
-        figures[STOP_AT] = max(0.0 if everything else 0.1 * worst, 0.5 * self.tol)
-        counters[PHASE] = SOLVE
+        state.stop_at = max(0.0 if everything else 0.1 * worst, 0.5 * self.tol)
+        state.phase = Phase.SOLVE
         return Status.RUNNING
 
     def _solve(self, problem: Problem, state: State) -> Status:
         """Some thousand pair steps on W."""
-        counters, figures = state.counters, state.figures
         members = self._members(state)
         q = members.size
         diagonal = state.diagonal[members]
-        K = state.memory[0].block(problem.gram, members, diagonal)
+        K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
-        remaining = self._limit(problem) - int(counters[ITERATIONS])
+        remaining = self._limit(problem) - state.iterations
         steps = min(max(64, _SLICE // max(1, q)), remaining)
         done = np.zeros(1, np.int64)
         move = _pairs.move_pairs if problem.balanced else _pairs.move_singles
         noise = 1e-12 if K.dtype == DOUBLE else 1e-7
         code = move(
             K, q, state.local[:q], beta, problem.lower[members], problem.upper[members],
-            diagonal, noise, figures[STOP_AT], steps, np.empty(2 * q + 2), done,
+            diagonal, noise, state.stop_at, steps, np.empty(2 * q + 2), done,
         )  # fmt: skip
         state.beta[members] = beta
-        counters[ITERATIONS] += done[0]
+        state.iterations += int(done[0])
         if code == _pairs.UNBOUNDED:
             return Status.UNBOUNDED
         if code == _pairs.PAUSED:
-            if counters[ITERATIONS] >= self._limit(problem):
+            if state.iterations >= self._limit(problem):
                 return Status.MAX_ITER
             if problem.hard and self._overlap(problem, state, members, state.local[:q]):
                 return Status.UNBOUNDED
             return Status.RUNNING
         changed = np.flatnonzero(state.beta != state.applied)
-        counters[IDLE] = changed.size == 0
+        state.idle = changed.size == 0
         state.fresh[:] = state.gradient
-        state.targets[0] = np.arange(problem.n, dtype=np.intp)
-        state.pending[0] = changed
-        counters[PHASE], counters[CURSOR] = FOLD, 0
+        state.targets = np.arange(problem.n, dtype=np.intp)
+        state.pending = changed
+        state.phase, state.cursor = Phase.FOLD, 0
         return Status.RUNNING
 
     def _verify(self, problem: Problem, state: State, targets: Index) -> None:
         """Compute F of these points anew, in float64."""
-        state.targets[0], state.pending[0] = targets, np.flatnonzero(state.beta)
+        state.targets, state.pending = targets, np.flatnonzero(state.beta)
         state.fresh[: targets.size] = (
             problem.p[targets] + problem.ridge[targets] * state.beta[targets]
         )
-        state.counters[PHASE], state.counters[CURSOR] = VERIFY, 0
+        state.phase, state.cursor = Phase.VERIFY, 0
 
     def _verified(self, problem: Problem, state: State) -> Status:
         """Accept F in float64, look at more points, or go on from the corrected F."""
-        counters, figures, F = state.counters, state.figures, state.gradient
-        targets = state.targets[0]
+        F = state.gradient
+        targets = state.targets
         exact = state.fresh[: targets.size]
         drift = float(np.abs(exact - F[targets]).max(initial=0.0))
-        figures[DRIFT] = max(figures[DRIFT], drift)  # what the other points still have
+        state.drift = max(state.drift, drift)  # what the other points still have
         F[targets] = exact
         worst = violation(problem, state.applied, F)
-        figures[VIOLATION] = worst
+        state.violation = worst
         if worst > self.tol:
             return self._refine(problem, state)
-        if counters[SETTLED]:
-            return Status.CONVERGED
-        if 2.0 * drift > figures[SLACK]:
-            figures[SLACK] = 8.0 * drift
+        if state.settled:
+            return self._accept(state)
+        if 2.0 * drift > state.slack:
+            state.slack = 8.0 * drift
             self._verify(problem, state, self._undecided(problem, state))
-        elif objective_is_vague(problem, state.beta, F, figures[DRIFT]):
-            counters[SETTLED] = 1
+        elif objective_is_vague(problem, state.beta, F, state.drift):
+            state.settled = True
             self._verify(problem, state, np.flatnonzero(state.beta))
         else:
-            return Status.CONVERGED
+            return self._accept(state)
         return Status.RUNNING
 
+    def _accept(self, state: State) -> Status:
+        state.converged = True
+        return Status.CONVERGED
+
     def _undecided(self, problem: Problem, state: State) -> Index:
-        return deciding_points(
-            problem, state.beta, state.gradient, float(state.figures[SLACK])
-        )
+        return deciding_points(problem, state.beta, state.gradient, state.slack)
 
     def _refine(self, problem: Problem, state: State) -> Status:
         """Go on from the corrected F; in float64 altogether if that does not help."""
-        counters, figures = state.counters, state.figures
-        slow = figures[VIOLATION] > 0.5 * figures[VERIFIED]
-        figures[VERIFIED] = figures[VIOLATION]
-        counters[ROUNDS] += 1
-        counters[IDLE] = counters[SETTLED] = 0
-        if not counters[WIDE] and (slow or counters[ROUNDS] >= _ROUNDS):
+        slow = state.violation > 0.5 * state.verified
+        state.verified = state.violation
+        state.rounds += 1
+        state.idle = state.settled = False
+        if state.rounds >= _LAST_ROUND:
+            return Status.STALLED  # rounding of F itself is above tol
+        if not state.wide and (slow or state.rounds >= _ROUNDS):
             self._widen(problem, state)
         else:
-            counters[PHASE] = SELECT
+            state.phase = Phase.SELECT
         return Status.RUNNING
 
     # -- the working set ------------------------------------------------------------
@@ -340,7 +312,7 @@ class WorkingSetSmo:
 
         Half of those that enter violate from either side, as far as there are so many.
         """
-        F, members, counters = state.gradient, state.members, state.counters
+        F, members = state.gradient, state.members
         merit = np.empty(problem.n)
         below, above = _choice.merits(
             F, state.beta, problem.lower, problem.upper, middle, merit
@@ -349,15 +321,15 @@ class WorkingSetSmo:
         self._evict(state, merit[self._members(state)], batch)
         inside = np.zeros(problem.n, bool)
         inside[self._members(state)] = True
-        q = int(counters[SIZE])
-        room = min(batch, state.memory[0].size - q)
+        q = state.size
+        room = min(batch, state.memory.size - q)
         bins = np.empty(_choice.BINS, np.int64)
         half = room - min(above, room // 2)
         end = _choice.worst(F, middle, merit, inside, False, half, bins, members, q)
         end = _choice.worst(
             F, middle, merit, inside, True, room - (end - q), bins, members, end
         )
-        counters[SIZE] = end
+        state.size = int(end)
 
     def _evict(self, state: State, merit: Vector, batch: int) -> None:
         """Members without merit leave; the last slot moves into each place.
@@ -365,39 +337,38 @@ class WorkingSetSmo:
         A full W also gives up its least promising members, until half of it or a batch
         of newcomers fits: the most violating pair must always find room.
         """
-        before, size = merit.size, state.memory[0].size
+        before, size = merit.size, state.memory.size
         leaving = np.flatnonzero(merit < 0.0) if self.shrinking else np.empty(0, np.intp)
         need = min(batch, max(2, size // 2)) - (size - before + leaving.size)
         if need > 0:
             order = np.argsort(merit, kind="stable")
             leaving = np.union1d(leaving, order[: leaving.size + need])
-        state.memory[0].evict(state.members, before, leaving)
-        state.counters[SIZE] = before - leaving.size
+        state.memory.evict(state.members, before, leaving)
+        state.size = before - leaving.size
 
     def _members(self, state: State) -> Index:
-        return state.members[: int(state.counters[SIZE])]
+        return state.members[: state.size]
 
     # -- precision, limits, figures --------------------------------------------------
 
     def _dtype(self, state: State) -> np.dtype[Any]:
-        return DOUBLE if state.counters[WIDE] else SINGLE
+        return DOUBLE if state.wide else SINGLE
 
     def _widen(self, problem: Problem, state: State) -> None:
         """From here on in float64: float32 kernel values cannot reach tol."""
         size = capacity(problem.n, self.cache_bytes, DOUBLE)
-        state.memory[0] = WorkingMemory(size, DOUBLE)
-        counters = state.counters
-        counters[WIDE], counters[PHASE], counters[CURSOR] = 1, REFRESH, 0
-        counters[SIZE] = min(int(counters[SIZE]), size)
-        state.targets[0] = np.arange(problem.n, dtype=np.intp)
-        state.pending[0] = np.flatnonzero(state.beta)
+        state.memory = WorkingMemory(size, DOUBLE)
+        state.wide, state.phase, state.cursor = True, Phase.REFRESH, 0
+        state.size = min(state.size, size)
+        state.targets = np.arange(problem.n, dtype=np.intp)
+        state.pending = np.flatnonzero(state.beta)
         state.fresh[:] = problem.p
 
     def _stuck(self, problem: Problem, state: State) -> Status:
         """W held the most violating pair and nothing moved: rounding allows no step."""
-        if state.counters[WIDE]:
+        if state.wide:
             return Status.STALLED
-        state.counters[IDLE] = 0
+        state.idle = False
         self._widen(problem, state)
         return Status.RUNNING
 

@@ -1,0 +1,69 @@
+"""What the working-set solver remembers between two slices of work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.solvers._memory import WorkingMemory
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Phase", "State"]
+
+
+class Phase(Enum):
+    """What the next slice of work is."""
+
+    REFRESH = "compute the gradient of a given β from nothing"
+    SELECT = "measure the violation, choose the working set"
+    SOLVE = "pair steps on the working set"
+    FOLD = "bring its changes to the gradients of all points"
+    VERIFY = "compute gradients that decide anew, in float64"
+
+
+@dataclass(slots=True)
+class State:
+    """Everything the solver remembers.
+
+    ``gradient`` is always F of ``applied``; ``beta`` runs ahead of ``applied`` while W
+    is being solved. A gradient under construction, ``fresh``, is that of the points
+    ``targets``; ``cursor`` of the columns ``pending`` have gone into it.
+    """
+
+    # the problem's variables
+    beta: Vector
+    applied: Vector
+    gradient: Vector
+    diagonal: Vector  # of K, with the ridge
+    # the working set: the first ``size`` of ``members``, their F, and K_WW
+    members: Index
+    local: Vector
+    memory: WorkingMemory
+    # a gradient under construction
+    fresh: Vector
+    targets: Index
+    pending: Index
+    cursor: int = 0
+    # where the solver stands
+    phase: Phase = Phase.REFRESH
+    size: int = 0
+    iterations: int = 0
+    idle: bool = False  # the last SOLVE moved nothing
+    stop_at: float = 0.0  # violation at which SOLVE ends
+    violation: float = field(default=np.inf)  # at the last SELECT or VERIFY
+    # precision
+    wide: bool = False  # float64 kernel values from here on
+    rounds: int = 0  # verifications that failed
+    verified: float = field(default=np.inf)  # violation of the last one that did
+    slack: float = 0.0  # how far from deciding the points left out of VERIFY are
+    drift: float = 0.0  # largest error of F that was seen
+    converged: bool = False
+    settled: bool = False  # VERIFY is at all support vectors, for the objective
