@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         ConvergenceWarning,
         IndefiniteKernelWarning,
         InputError,
+        InputTypeError,
         NumericalError,
     )
     from maxmargin.estimators.svc import SVC
@@ -29,6 +30,7 @@ _HOME = {
     "ConvergenceWarning": "maxmargin.errors",
     "IndefiniteKernelWarning": "maxmargin.errors",
     "InputError": "maxmargin.errors",
+    "InputTypeError": "maxmargin.errors",
     "NumericalError": "maxmargin.errors",
 }
 
@@ -38,6 +40,7 @@ __all__ = [
     "ConvergenceWarning",
     "IndefiniteKernelWarning",
     "InputError",
+    "InputTypeError",
     "NumericalError",
     "certify",
 ]

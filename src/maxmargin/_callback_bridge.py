@@ -43,6 +43,8 @@ from maxmargin.errors import Stop
 from maxmargin.observers import Watcher
 from maxmargin.solvers.base import Status
 
+FIT_IS_WRAPPED = True  # whether with_callbacks puts a frame between caller and fit
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ModuleNotFoundError:
@@ -54,6 +56,7 @@ except ModuleNotFoundError:
         """Return the method as it is: this scikit-learn has no callbacks."""
         return method
 
+    FIT_IS_WRAPPED = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +66,13 @@ if TYPE_CHECKING:
 
     Attributes = Callable[[Snapshot], "dict[str, Any] | None"]
 
-__all__ = ["BridgeObserver", "CallbackSupport", "bridge_for", "with_callbacks"]
+__all__ = [
+    "FIT_IS_WRAPPED",
+    "BridgeObserver",
+    "CallbackSupport",
+    "bridge_for",
+    "with_callbacks",
+]
 
 if hasattr(CallbackSupportMixin, "set_callbacks"):
 

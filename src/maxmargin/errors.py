@@ -44,6 +44,7 @@ class Stop(Enum):
     """Why a solver stopped. The value is the sentence shown to people."""
 
     CONVERGED = "converged: the optimality conditions hold within tol"
+    CLOSED = "converged: the relative duality gap is at most tol"
     MAX_ITER = "stopped early: the iteration limit was reached"
     TIME_LIMIT = "stopped early: the time limit was reached"
     INTERRUPTED = "stopped early: interrupted by Ctrl-C"
@@ -54,4 +55,4 @@ class Stop(Enum):
     @property
     def converged(self) -> bool:
         """True when the answer is optimal within the tolerance."""
-        return self is Stop.CONVERGED
+        return self in (Stop.CONVERGED, Stop.CLOSED)

@@ -88,7 +88,7 @@ def test_worst_of_many():
     assert (whole.n_support, whole.n_iter, whole.n_kernel) == (5, 21, 999)
     assert whole.seconds == 2.0
     assert whole.problems == tuple(parts)
-    assert "problems    3 binary, 1 above tol; the worst: a against c" in str(whole)
+    assert "problems    3 binary, 1 not; the worst: a against c" in str(whole)
     fine = worst_of([parts[0], parts[2]], n_support=5, n_kernel=9, seconds=2.0)
     assert "2 binary, all within tol; the worst: a against b" in str(fine)
 

@@ -41,7 +41,6 @@ def exp(x: Any) -> Any:
     return np.exp(x)
 
 
-_HALF = 0.5
 _LOG2_E = 1.4426950408889634
 
 

@@ -81,9 +81,9 @@ class Certification(Certificate):
 
     @property
     def ok(self) -> bool:
-        """Whether every binary problem is feasible and its violation within ``tol``."""
+        """Whether every binary problem is feasible and within ``tol``."""
         return self.feasible and all(
-            one.violation <= one.tol for one in (self.problems or (self,))
+            getattr(one, one.criterion) <= one.tol for one in (self.problems or (self,))
         )
 
     def __str__(self) -> str:
@@ -136,6 +136,15 @@ def certify(
     >>> verdict.ok, len(verdict.problems)
     (True, 3)
     """
+    require(
+        not hasattr(estimator, "steps"),
+        "a Pipeline: certify its last step on what that step was given, "
+        "certify(pipe[-1], pipe[:-1].transform(X), y)",
+    )
+    require(
+        not hasattr(estimator, "best_estimator_"),
+        "a search: certify its best_estimator_",
+    )
     table = as_table("X", X)
     model = Fitted.read(estimator, table)
     code = codes_of(model.classes, y, table.shape[0])
@@ -251,6 +260,7 @@ def _judge(
         n_bound=n_bound,
         stop="recomputed in float64 from the fitted model, without its solver",
         tol=model.tol,
+        criterion=model.criterion,
         balance=balance,
         name=f"{model.classes[first]} against {model.classes[second]}",
         slack=slack,

@@ -44,6 +44,7 @@ class Fitted:
     kernel: Kernel
     C: float
     tol: float
+    criterion: str  # what tol bounds
     squared: bool
     fit_intercept: bool
     single: bool  # the model stores float32
@@ -100,6 +101,11 @@ class Fitted:
             kernel=Kernel.of(estimator, table),
             C=number_of(estimator, "C", 1.0),
             tol=number_of(estimator, "tol", np.nan),
+            criterion=(
+                "relative_gap"
+                if getattr(estimator, "solver", "smo") == "pegasos"
+                else "violation"
+            ),
             squared=getattr(estimator, "loss", "hinge") == "squared_hinge",
             fit_intercept=bool(getattr(estimator, "fit_intercept", True)),
             single=getattr(estimator.dual_coef_, "dtype", None) == np.float32,
@@ -123,6 +129,9 @@ def _vectors(estimator: Any, shape: tuple[int, int]) -> Any:
     if callable(estimator.kernel) or estimator.kernel == "precomputed":
         return None
     vectors = as_table("support_vectors_", getattr(estimator, "support_vectors_", None))
+    if issparse(vectors) and vectors.shape[1] < shape[1]:
+        vectors = vectors.copy()  # sklearnex drops empty columns at the end
+        vectors.resize(vectors.shape[0], shape[1])
     require(
         vectors.shape == shape,
         f"support_vectors_ has shape {vectors.shape}, support_ and X need {shape}",

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
 from maxmargin.estimators.definiteness import warn_if_indefinite
@@ -44,8 +45,8 @@ __all__ = [
     "warn_if_early",
 ]
 
-# warn → warn_if_early → fit → the decorator with_callbacks → the caller
-CALLER = 4
+# warn → warn_if_early → fit → (the decorator with_callbacks →) the caller
+CALLER = 4 if FIT_IS_WRAPPED else 3
 
 ADVICE = {
     Stop.MAX_ITER: "raise max_iter, scale the features, or go on from here with "
@@ -54,6 +55,7 @@ ADVICE = {
     Stop.INTERRUPTED: "go on from here with warm_start=True",
     Stop.STALLED: "scale the features, lower C, or raise tol",
 }
+SLOW_ADVICE = dict.fromkeys(ADVICE, "raise max_iter or tol, or use solver='smo'")
 
 
 class Task(NamedTuple):
@@ -279,12 +281,20 @@ def _same_rows(rows: Any, vectors: Any) -> bool:
 
 def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
     """Say how far from its tolerance the solver stopped; callbacks know why they did."""
+    advice = ADVICE if estimator.solver == "smo" else SLOW_ADVICE
     early = [one for one in solved if one.stop in ADVICE]
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
+    if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and np.isinf(worst.certificate.primal):
+        msg = (
+            f"C=inf: no plane separating {worst.pair.name} was found in {worst.n_iter:,} "
+            "iterations: the classes overlap, or are too close for features of such "
+            "different sizes; use a finite C, or scale the features"
+        )
+        raise InputError(msg)
     limit = (
-        f"Solver terminated early (max_iter={estimator.max_iter}).  Consider "
+        f"Solver terminated early (max_iter={worst.n_iter}).  Consider "
         "pre-processing your data with StandardScaler or MinMaxScaler. "
         if worst.stop is Stop.MAX_ITER
         else ""
@@ -294,7 +304,7 @@ def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
         f"{limit}The solver {worst.stop.value}{where}: violation "
         f"{worst.certificate.violation:.3g}, relative gap "
         f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
-        f"usable; to improve it, {ADVICE[worst.stop]}.",
+        f"usable; to improve it, {advice[worst.stop]}.",
         ConvergenceWarning,
         stacklevel=CALLER,
     )

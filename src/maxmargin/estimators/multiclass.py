@@ -160,6 +160,7 @@ def solve(
             problem,
             model,
             tol=plan.solver.tol,
+            criterion=plan.solver.criterion,
             stop=outcome.stop.value,
             n_iter=outcome.n_iter,
             n_kernel=n_kernel,

@@ -62,7 +62,7 @@ def _is_callbacks(value: Any) -> bool:
 
 
 def _observes(value: Any) -> bool:
-    return hasattr(value, "on_step")
+    return any(hasattr(value, name) for name in ("on_start", "on_step", "on_stop"))
 
 
 def _is_list(value: Any) -> bool:
@@ -153,7 +153,11 @@ RULES: dict[str, Rule] = {
         lambda value: value is None or value > 0.0,
         "None or a positive number of seconds",
     ),
-    "callbacks": Rule(_is_callbacks, _always, "None, an observer, or a list of them"),
+    "callbacks": Rule(
+        _is_callbacks,
+        _always,
+        "None, a function f(snapshot), an observer, or a list of them",
+    ),
     "warm_start": _SWITCH,
 }
 

@@ -238,7 +238,7 @@ class PairGrams:
         """The points of two classes, those of the first in front, and their Gram."""
         index = np.concatenate([self._members[first], self._members[second]])
         part = self._gram.subset(index, self._dtype)
-        if index.size**2 * self._dtype.itemsize > self.share:
+        if part.cost == 0.0 or index.size**2 * self._dtype.itemsize > self.share:
             return index, part
         tables = self._tables
         own = None if tables is None else (tables.table(first), tables.table(second))

@@ -46,6 +46,16 @@ def _merits(F, beta, lower, upper, middle, merit):
     return below, above
 
 
+def _bin(merit, largest, scale, count):
+    """The worst violator is alone with its equals on top, whatever rounding says."""
+    if merit == largest:
+        return count - 1
+    return min(int(merit * scale), count - 2)
+
+
+_bin = njit(_bin)
+
+
 def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     """Write about the ``count`` worst violators of one side, at most, into ``chosen``.
 
@@ -63,7 +73,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     scale = min((bins.size - 1) / largest, 1e300)  # finite for denormal merits too
     for k in range(merit.size):
         if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
-            bins[int(merit[k] * scale)] += 1
+            bins[_bin(merit[k], largest, scale, bins.size)] += 1
     threshold, taken = bins.size, 0
     while threshold > 0 and taken + bins[threshold - 1] <= count:
         threshold -= 1
@@ -72,7 +82,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     end = start
     for k in range(merit.size):
         if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
-            place = int(merit[k] * scale)
+            place = _bin(merit[k], largest, scale, bins.size)
             if place == threshold - 1 and rest > 0:
                 rest -= 1
             elif place < threshold:

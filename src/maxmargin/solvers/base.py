@@ -59,7 +59,8 @@ class Status(Enum):
     """Where a solver stands after ``advance``."""
 
     RUNNING = "running"
-    CONVERGED = "converged"
+    CONVERGED = "converged"  # the optimality conditions hold within tol
+    CLOSED = "closed"  # the duality gap is within tol
     MAX_ITER = "max_iter"
     STALLED = "stalled"
     UNBOUNDED = "unbounded"
@@ -91,6 +92,10 @@ class Solver(Protocol):
         """Tolerance of the stopping test."""
 
     @property
+    def criterion(self) -> str:
+        """What ``tol`` bounds: ``"violation"`` or ``"relative_gap"``."""
+
+    @property
     def unit(self) -> str:
         """What one unit of ``advance``'s budget is."""
 
@@ -110,7 +115,7 @@ class Solver(Protocol):
         """Iterations done, in the unit ``max_iter`` counts."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Snapshot:
     """What an observer sees. Nothing is computed until somebody looks."""
 
@@ -125,6 +130,14 @@ class Snapshot:
     def n_iter(self) -> int:
         """Iterations done so far."""
         return self.solver.n_iter(self.state)
+
+    def __repr__(self) -> str:
+        now = self.measures
+        name = f"{self.name}: " if self.name else ""
+        return (
+            f"<{name}{self.n_iter} iterations, gap {now.gap:.3g}, violation "
+            f"{now.violation:.3g}, {self.seconds:.3g} s, {self.status.value}>"
+        )
 
     @property
     def n_kernel(self) -> int:

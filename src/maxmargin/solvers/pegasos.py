@@ -14,7 +14,7 @@ certify it.
 Stop: relative duality gap at most tol, tested after epochs (n steps) 1 … 10, then after
 every tenth; or ``max_iter`` epochs.
 
-Cost: O(1) for a step without a margin error, one kernel row for a step with one; rows
+Cost: O(log n) for a step without a margin error, one kernel row for a step with one; rows
 are kept within ``cache_bytes``. The error falls as O(1/(λt)): good for a first idea of
 the answer, not for the exact one.
 
@@ -113,6 +113,7 @@ class Pegasos:
     max_iter: int = 1000
     cache_bytes: int = 200 << 20
     seed: int = 0
+    criterion = "relative_gap"
     unit = "sample"
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:
@@ -162,7 +163,7 @@ class Pegasos:
         if epoch <= 10 or epoch % 10 == 0:
             both = objective(problem, self.model(problem, state))
             if both.relative_gap <= self.tol:
-                return Status.CONVERGED
+                return Status.CLOSED
         limit = self.max_iter if self.max_iter >= 0 else 1000
         return Status.MAX_ITER if epoch >= limit else Status.RUNNING
 

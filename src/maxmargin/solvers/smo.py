@@ -64,6 +64,7 @@ class Smo:
     tol: float = 1e-3
     max_iter: int = -1
     cache_bytes: int = 200 << 20
+    criterion = "violation"
     unit = "pair"
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:

@@ -89,6 +89,7 @@ class WorkingSetSmo:
     max_iter: int = -1
     cache_bytes: int = 200 << 20
     shrinking: bool = True
+    criterion = "violation"
     unit = "slice"
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:
