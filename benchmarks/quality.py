@@ -107,7 +107,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         )
         verdict = "yes" if row["violation"] <= TOL else "**no**"
         lines.append(
-            f"| {where} | {row['machine']} | {row['violation']:.3g} | {verdict} "
+            f"| {where} | {row['machine']} | {row['violation']:.4g} | {verdict} "
             f"| {row['dual']:.4f} | {row['seconds']:.2f} "
             f"| {100 * row['accuracy']:.2f} % |"
         )
@@ -121,13 +121,18 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # a peer's own warnings are not ours to show
-    rows = [row for name in (chosen.sets or SETS) for row in measure(name, chosen.repeat)]
-    text = table(rows)
-    print(text)
     results = HERE / "results"
     results.mkdir(exist_ok=True)
+    stored = results / "quality.json"
+    known = json.loads(stored.read_text())["rows"] if stored.exists() else []
+    by_set = {name: [row for row in known if row["set"] == name] for name in SETS}
+    for name in chosen.sets or SETS:
+        by_set[name] = measure(name, chosen.repeat)
+    rows = [row for name in SETS for row in by_set[name]]
+    text = table(rows)
+    print(text)
     machine = f"{platform.processor() or platform.machine()}, {platform.platform()}"
-    (results / "quality.json").write_text(
+    stored.write_text(
         json.dumps({"machine": machine, "tol": TOL, "rows": rows}, indent=1) + "\n"
     )
     page = README.read_text()

@@ -11,9 +11,10 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 from tests import data
 
-from maxmargin import SVC, ConvergenceWarning, certify
+from maxmargin import SVC, ConvergenceWarning, InputError, certify
 from maxmargin.observers import History
 
 # What a run may take beyond its limit. The promise is a second on an idle machine; this
@@ -387,3 +388,30 @@ class TestCtrlC:
             child.wait_for("raised True")
             child.wait_for("stop: stopped early: the time limit was reached")
             assert child.end() == 0, child.said
+
+
+# --- what early stops say ---------------------------------------------------------------
+
+
+def test_pegasos_says_what_it_reached():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    machine = SVC(solver="pegasos", fit_intercept=False, gamma=2.0, tol=0.1).fit(X, y)
+    own = machine.certificate_
+    assert own.stop == "converged: the relative duality gap is at most tol"
+    assert own.ok
+    assert own.relative_gap <= 0.1
+    assert certify(machine, X, y).ok
+
+
+def test_pegasos_gives_advice_that_can_be_followed():
+    X, y = make_moons(200, noise=0.2, random_state=0)
+    machine = SVC(solver="pegasos", fit_intercept=False, tol=1e-9, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=3\).*use solver='smo'"):
+        machine.fit(X, y)
+
+
+def test_a_hard_margin_that_was_not_found_is_an_error():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)) * [10.0, 1e4] + [40.0, 5e4], np.arange(60) % 2
+    with pytest.raises(InputError, match="overlap"):
+        SVC(C=float("inf"), kernel="linear", max_iter=20_000).fit(X, y)

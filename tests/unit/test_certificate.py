@@ -109,3 +109,21 @@ def test_defaults():
     assert np.isnan(bare.tol)
     assert not bare.ok
     assert bare.name == bare.stop == ""
+
+
+def test_every_problem_must_be_ok():
+    good = replace(lecture(), violation=1e-4, tol=1e-3)
+    skewed = replace(good, violation=1e-5, balance=1e-3)
+    whole = worst_of([good, skewed], n_support=3, n_kernel=0, seconds=0.0)
+    assert good.ok
+    assert not skewed.ok
+    assert not whole.ok
+    assert whole.balance == 1e-3
+
+
+def test_tol_stands_behind_what_it_bounds():
+    figures = {"violation": 2.0, "relative_gap": 1e-3, "tol": 1e-2}
+    found = replace(lecture(), **figures, criterion="relative_gap")
+    assert found.ok
+    assert "(relative 0.001 ≤ tol 0.01)" in str(found)
+    assert "violation   2\n" in str(found)

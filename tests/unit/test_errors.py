@@ -35,7 +35,7 @@ def test_numerical_trouble_is_not_the_callers_mistake():
 
 
 def test_only_converged_counts_as_converged():
-    assert [stop for stop in Stop if stop.converged] == [Stop.CONVERGED]
+    assert [stop for stop in Stop if stop.converged] == [Stop.CONVERGED, Stop.CLOSED]
 
 
 @pytest.mark.parametrize("stop", Stop)
