@@ -50,7 +50,7 @@ class Stop(Enum):
     INTERRUPTED = "stopped early: interrupted by Ctrl-C"
     CALLBACK = "stopped early: a callback asked to stop"
     STALLED = "stopped early: no further progress is possible in float64"
-    UNBOUNDED = "stopped: the dual is unbounded, so the classes overlap"
+    UNBOUNDED = "stopped: the dual grows without bound, so the classes overlap"
 
     @property
     def converged(self) -> bool:

@@ -22,6 +22,8 @@ TILE = 1024  # rows and columns of kernel values alive at a time: 8 MB
 
 def as_table(name: str, X: Any) -> Any:
     """X as an array or CSR matrix of numbers; its dtype is kept."""
+    if issparse(X):
+        _check_structure(name, X)
     table = X.tocsr() if issparse(X) else np.asarray(X)
     if table.dtype.kind not in "fiub":
         table = as_numbers(name, table)
@@ -29,6 +31,25 @@ def as_table(name: str, X: Any) -> Any:
         table.ndim == 2, f"{name} has shape {table.shape}: it must have rows and columns"
     )
     return table
+
+
+def _check_structure(name: str, X: Any) -> None:
+    """Refuse altered compressed matrices: SciPy's own routines trust them, and crash."""
+    if X.format not in ("csr", "csc"):
+        return
+    lines, width = X.shape if X.format == "csr" else X.shape[::-1]
+    pointer, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    sound = (
+        pointer.shape == (lines + 1,)
+        and pointer[0] == 0
+        and bool((pointer[1:] >= pointer[:-1]).all())
+        and pointer[-1] <= min(indices.size, np.asarray(X.data).size)
+        and indices.min(initial=0) >= 0
+        and indices.max(initial=-1) < width
+    )
+    require(
+        sound, f"{name} is not a sound {X.format} matrix: its index arrays were altered"
+    )
 
 
 def take(table: Any, rows: Any, *, dense: bool = False) -> Any:
@@ -77,6 +98,8 @@ def moments(table: Any) -> tuple[Vector, float]:
 
 def as_numbers(name: str, value: Any) -> Vector:
     """Convert an attribute to finite float64 numbers."""
+    if issparse(value):
+        _check_structure(name, value)
     try:
         numbers = np.asarray(value.toarray() if issparse(value) else value, np.float64)
     except (TypeError, ValueError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.errors import IndefiniteKernelWarning
+from maxmargin.errors import IndefiniteKernelWarning, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,6 +54,8 @@ def warn_if_indefinite(
         return
     K = np.empty((rows.size, rows.size), dtype=np.float64)
     gram.block(rows, rows, K)
+    if callable(kernel):
+        _refuse_asymmetric(kernel, K)
     lowest = _negative_eigenvalue(K, eps)
     if lowest is not None:
         name = getattr(kernel, "__name__", kernel)
@@ -66,6 +68,19 @@ def warn_if_indefinite(
             IndefiniteKernelWarning,
             stacklevel=stacklevel,
         )
+
+
+def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
+    """Precomputed matrices are checked where they come in; functions only here."""
+    difference = np.abs(K - K.T)
+    if float(difference.max(initial=0.0)) > 1e-6 * float(np.abs(K).max(initial=0.0)):
+        i, j = np.unravel_index(int(difference.argmax()), K.shape)
+        name = getattr(kernel, "__name__", "k")
+        msg = (
+            f"kernel {name} is asymmetric: {name}(x, z)={K[i, j]:.6g} and "
+            f"{name}(z, x)={K[j, i]:.6g} for two rows; a kernel has k(x, z) = k(z, x)"
+        )
+        raise InputError(msg)
 
 
 def _spread(n: int, count: int) -> Index:

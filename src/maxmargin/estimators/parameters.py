@@ -42,7 +42,13 @@ def _boolean(value: Any) -> bool:
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not _boolean(value)
+    if not isinstance(value, Real) or _boolean(value):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer beyond float64
+        return False
+    return True
 
 
 def _integer(value: Any) -> bool:
@@ -213,7 +219,9 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     largest value, so that squares neither overflow nor vanish; only a γ that is itself
     not representable is refused.
     """
-    count = np.ones(X.shape[0]) if weight is None else np.maximum(weight, 0.0)
+    count = np.ones(X.shape[0])
+    if weight is not None:
+        count = np.maximum(weight, 0.0) / weight.max()
     size = float(count.sum()) * X.shape[1]
     peak = max(abs(float(X.min())), abs(float(X.max()))) if X.size or X.shape[0] else 0.0
     exponent = math.frexp(peak)[1]

@@ -35,6 +35,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _GRAIN = 256  # rows below which a second thread costs more than it brings
 _SMALL = 1000  # up to this many points float64 costs next to nothing
+_DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
 _LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
 
 
@@ -114,9 +115,23 @@ class VectorGram:
         return (SINGLE, DOUBLE) if self._single and n > _SMALL else (DOUBLE,)
 
     def _single_is_safe(self) -> bool:
-        """Whether parameters and norms fit in float32 at all."""
+        """Whether float32 holds norms and parameters, and tells points apart.
+
+        K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: where the values are
+        much larger (a linear kernel far from the origin), their rounding drowns it.
+        """
         largest = float(self._sides[DOUBLE][1].max(initial=0.0))
-        return max(abs(self.kernel.gamma), largest) < _LARGEST_SINGLE
+        if max(abs(self.kernel.gamma), largest) >= _LARGEST_SINGLE:
+            return False
+        some = np.linspace(0, self.n - 1, min(self.n, 64)).astype(np.intp)
+        K = np.empty((some.size, some.size))
+        self.block(some, some, K)
+        self._count = 0
+        diagonal = np.diagonal(K)
+        apart = diagonal[:, None] + diagonal - 2.0 * K
+        apart = apart[apart > 0.0]
+        rounding = float(np.finfo(np.float32).eps) * float(np.abs(diagonal).max())
+        return apart.size == 0 or rounding < _DROWNED * float(np.median(apart))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Freeze the arrays again: writable ones would be compiled for anew."""

@@ -151,7 +151,11 @@ def called(kernel: Callable[[Any, Any], Any], left: Any, right: Any) -> Vector:
     found = kernel(left, right)
     if sp.issparse(found):
         found = found.toarray()
-    values = np.asarray(found, dtype=np.float64)
+    values = np.asarray(found)
+    if values.dtype.kind not in "fiubO":
+        msg = f"the kernel function returned {values.dtype} values; k(A, B) must be real"
+        raise InputError(msg)
+    values = values.astype(np.float64, copy=False)
     expected = (left.shape[0], right.shape[0])
     if values.shape != expected:
         msg = (
@@ -180,5 +184,7 @@ def callable_expansion(
     step = max(1, _VALUES // vectors.shape[0])
     for start in range(0, X.shape[0], step):
         some = X[start : start + step]
+        if isinstance(some, np.ndarray):
+            some.flags.writeable = False  # a view: the function must not change X
         out[start : start + step] = called(kernel, some, vectors) @ coef.T
     return out

@@ -74,8 +74,12 @@ def _transform_polynomial(kernel, values, norm, norms):
     for c in range(values.size):
         base = gamma * values[c] + coef0
         power = work(1.0)
-        for _ in range(kernel.degree):
-            power *= base
+        rest = kernel.degree
+        while rest > 0:  # square and multiply
+            if rest & 1:
+                power *= base
+            base *= base
+            rest >>= 1
         values[c] = power
 
 

@@ -58,6 +58,7 @@ class State:
     iterations: int = 0
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
+    dual: float = field(default=-np.inf)  # the best so far
     violation: float = field(default=np.inf)  # at the last SELECT or VERIFY
     # precision
     wide: bool = False  # float64 kernel values from here on

@@ -62,6 +62,7 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SLICE = 1 << 25  # operations of one unit
 _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
+_FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
 _OVERFLOW = (
     "the gradient overflows float64: kernel values or C are too large for this data; "
@@ -200,6 +201,9 @@ class WorkingSetSmo:
         if not np.isfinite(worst):
             raise NumericalError(_OVERFLOW)
         state.violation = worst
+        if self._lost_ground(problem, state):
+            self._widen(problem, state)
+            return Status.RUNNING
         if problem.hard:
             support = np.flatnonzero(state.beta)
             if self._overlap(problem, state, support, F[support]):
@@ -227,7 +231,7 @@ class WorkingSetSmo:
         K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
         remaining = self._limit(problem) - state.iterations
-        steps = min(max(64, _SLICE // max(1, q)), remaining)
+        steps = min(max(64, _SLICE // max(256, q)), remaining)
         done = np.zeros(1, np.int64)
         move = _pairs.move_pairs if problem.balanced else _pairs.move_singles
         noise = 1e-12 if K.dtype == DOUBLE else 1e-7
@@ -364,6 +368,13 @@ class WorkingSetSmo:
         state.targets = np.arange(problem.n, dtype=np.intp)
         state.pending = np.flatnonzero(state.beta)
         state.fresh[:] = problem.p
+
+    def _lost_ground(self, problem: Problem, state: State) -> bool:
+        """Whether the dual fell, which only rounding of float32 values can do."""
+        dual = -0.5 * float(state.beta @ (state.gradient + problem.p))
+        fell = dual < state.dual - _FALL * abs(state.dual)
+        state.dual = max(state.dual, dual)
+        return fell and not state.wide
 
     def _stuck(self, problem: Problem, state: State) -> Status:
         """W held the most violating pair and nothing moved: rounding allows no step."""
