@@ -107,7 +107,7 @@ def table(rows: list[dict[str, Any]]) -> str:
         )
         verdict = "yes" if row["violation"] <= TOL else "**no**"
         lines.append(
-            f"| {where} | {row['machine']} | {row['violation']:.4g} | {verdict} "
+            f"| {where} | {row['machine']} | {row['violation']:.7g} | {verdict} "
             f"| {row['dual']:.4f} | {row['seconds']:.2f} "
             f"| {100 * row['accuracy']:.2f} % |"
         )
