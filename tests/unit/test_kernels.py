@@ -199,7 +199,7 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
                 out = np.empty((n, n), dtype)
                 tiles.product(
                     kernel, left, norms[0], index, right, norms[1], index,
-                    np.empty((0, 0)), shape, space, mode, 0, out,
+                    np.empty((0, 0)), shape, space, mode, 0, out, np.empty((0, 0)),
                 )  # fmt: skip
                 seen.add(out.tobytes())  # K is symmetric, so a turned block is the same
             # Panels of sparse columns must be left as they were found.

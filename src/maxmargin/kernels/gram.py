@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._jit import njit
 from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
-from maxmargin.kernels.vector import Rbf, transform
+from maxmargin.kernels.vector import Rbf, diagonal_of
 from maxmargin.parallel import Workers
 from maxmargin.rows import (
     DenseRows,
@@ -37,15 +36,6 @@ _GRAIN = 256  # rows below which a second thread costs more than it brings
 _SMALL = 1000  # up to this many points float64 costs next to nothing
 _DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
 _LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
-
-
-def _diagonal(kernel, norms, out):
-    for i in range(norms.size):
-        out[i] = norms[i]
-        transform(kernel, out[i : i + 1], norms[i], norms[i : i + 1])
-
-
-_diagonal = njit(_diagonal)
 
 
 def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
@@ -176,9 +166,7 @@ class VectorGram:
         norms = self._sides[DOUBLE][1]
         if self._index is not None:
             norms = norms[self._index]
-        out = np.empty(norms.size)
-        _diagonal(self.kernel, norms, out)
-        return out
+        return diagonal_of(self.kernel, norms)
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
@@ -228,11 +216,14 @@ def _spread_product(
     d = right.shift.size if isinstance(right, DenseRows) else right.d
     shape = tiles.shape_of(left, d, dtype)
 
+    nothing = np.empty((0, 0), dtype)  # one signature for all modes: compiled once
+    table, sums = (nothing, out) if mode == tiles.ADD else (out, _NO_COEF)
+
     def slab(a: int, b: int) -> None:
         space = tiles.scratch(shape, dtype)
         tiles.product(
             kernel, left, left_norms, index[a:b], right, right_norms, cols, coef, shape,
-            space, mode, a, out,
+            space, mode, a, table, sums,
         )  # fmt: skip
 
     workers.spread(slab, index.size, _GRAIN)

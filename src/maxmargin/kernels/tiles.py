@@ -139,21 +139,21 @@ _weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
 
 def _product(  # noqa: PLR0912  one compiled body for all requests
     kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space,
-    mode, offset, out,
+    mode, offset, table, sums,
 ):  # fmt: skip
     """All requests in one body, so that their machinery is compiled once.
 
     With K[t, c] = k(rows[index[t]], others[cols[c]]), by ``mode``:
-    ADD, ``out[offset + t, m] += Σ_c K[t, c]·coef[m, c]``;
-    STORE, ``out[offset + t, c] = K[t, c]``;
-    TURN, ``out[c, offset + t] = K[t, c]``, for blocks with fewer rows than columns:
+    ADD, ``sums[offset + t, m] += Σ_c K[t, c]·coef[m, c]``;
+    STORE, ``table[offset + t, c] = K[t, c]``;
+    TURN, ``table[c, offset + t] = K[t, c]``, for blocks with fewer rows than columns:
     filling a panel costs as much as some dozen rows make use of it.
     """
     d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
     panels, rest = space[: columns * d], space[columns * d :]
     tile, rest = rest[: group * columns], rest[group * columns :]
     norms, lanes = rest[:columns], rest[columns:]
-    zero = 0
+    zero = d - d  # a constant 0 would be a type of its own, and compile everything twice
     for first in range(0, cols.size, columns):
         last = min(first + columns, cols.size)
         for c in range(first, last, width):
@@ -171,16 +171,16 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
                 values = tile[r * columns : r * columns + last - first]
                 transform(kernel, values, row_norms[index[t + r]], norms)
                 if mode == STORE:
-                    target = out[offset + t + r][first:last]
+                    target = table[offset + t + r][first:last]
                     for c in range(target.size):
                         target[c] = values[c]
                 elif mode == TURN:
                     for c in range(values.size):
-                        out[first + c, offset + t + r] = values[c]
+                        table[first + c, offset + t + r] = values[c]
                 else:
                     for m in range(coef.shape[0]):
                         factors = coef[m][first:last]
-                        out[offset + t + r, m] += _weighted(values, factors)
+                        sums[offset + t + r, m] += _weighted(values, factors)
         for c in range(first, last, width):
             clear_lanes(
                 others, cols, c, min(c + width, last), width, panels, (c - first) * d

@@ -7,13 +7,26 @@ its formula in the docstring, a ``_transform_…`` function, and a line in the o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from maxmargin._jit import is_record, overload
 from maxmargin._jit.exponential import exp
 from maxmargin._jit.simd import vmax
 
-__all__ = ["Linear", "Polynomial", "Rbf", "Sigmoid", "VectorKernel", "transform"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Linear",
+    "Polynomial",
+    "Rbf",
+    "Sigmoid",
+    "VectorKernel",
+    "diagonal_of",
+    "transform",
+]
 
 
 class Linear(NamedTuple):
@@ -44,6 +57,19 @@ class Sigmoid(NamedTuple):
 
 
 VectorKernel = Linear | Polynomial | Rbf | Sigmoid
+
+
+def diagonal_of(kernel: VectorKernel, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """k(x, x) from squared norms: the same formulas at g = ‖x‖², without compilation."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for overflow
+        if isinstance(kernel, Rbf):
+            return np.ones_like(norms)
+        if isinstance(kernel, Linear):
+            return kernel.gamma * norms
+        base = kernel.gamma * norms + kernel.coef0
+        if isinstance(kernel, Polynomial):
+            return base ** float(kernel.degree)
+        return np.tanh(base)
 
 
 def transform(kernel: Any, values: Any, norm: Any, norms: Any) -> None:

@@ -69,7 +69,8 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
             largest = merit[k]
     if largest == 0.0 or count <= 0:
         return start
-    bins[:] = 0
+    for b in range(bins.size):
+        bins[b] = 0
     scale = min((bins.size - 1) / largest, 1e300)  # finite for denormal merits too
     for k in range(merit.size):
         if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
