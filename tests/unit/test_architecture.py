@@ -144,7 +144,7 @@ def reachable(module: str) -> set[str]:
 
 def test_the_referee_shares_nothing_with_those_it_judges():
     if "maxmargin._referee" not in IMPORTS:
-        pytest.fail("maxmargin/_referee.py is not there")
+        pytest.fail("maxmargin/_referee is not there")
     met = {layer(module) for module in reachable("maxmargin._referee")}
     assert met.isdisjoint({"_jit", "rows", "kernels", "solvers", "estimators"}), met
 

@@ -300,7 +300,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     # --- predicting -----------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Vector:
-        """Signed distance to the decision boundary, in units of half a margin.
+        """How far on which side of the boundary every row lies; ±1 is the margin.
 
         Parameters
         ----------
