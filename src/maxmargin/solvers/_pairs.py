@@ -9,8 +9,9 @@ block is in memory. One iteration takes
 moves :math:`\beta_i` up and :math:`\beta_j` down by
 :math:`t = (F_j - F_i)/(K_{ii} + K_{jj} - 2K_{ij})`, clipped to the box, and updates
 :math:`F \mathrel{+}= t(K_i - K_j)` in the same sweep that finds the next i and the
-violation (Fan, Chen and Lin, JMLR 6, 2005, "WSS 3", curvatures bounded below; the fused sweep after Steinwart,
-Hush and Scovel, JMLR 12, 2011). Without the constraint Σβ = 0 single points are moved.
+violation (Fan, Chen and Lin, JMLR 6, 2005, "WSS 3", curvatures bounded below; the fused
+sweep after Steinwart, Hush and Scovel, JMLR 12, 2011). Without the constraint
+Σβ = 0 single points are moved.
 
 Cost: two sweeps over q an iteration, 0.7 ns a point in cache. "β may rise" and "β may
 fall" are additive masks (0 or ±1e30) rather than branches, so that sweeps vectorise.
