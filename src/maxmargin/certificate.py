@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import objective, violation
+from maxmargin.problem import imbalance, objective, violation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Certificate", "balance_of", "certificate_of", "worst_of"]
+__all__ = ["Certificate", "certificate_of", "worst_of"]
 
 
 BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
@@ -42,7 +42,8 @@ class Certificate:
         The tolerance that was asked for (nan when it is not known), and the field that
         it bounds: ``"violation"``, or ``"relative_gap"`` for Pegasos.
     balance : float
-        |Σβ|/Σ|β|, which must vanish when there is an intercept.
+        How far Σβ misses the value it must have (0 for a classifier or regression with
+        an intercept), relative to Σ|β|.
     bias_interval : tuple of float
         −F at the two extremes, lo ≤ hi: at the optimum, all optimal intercepts; before
         it, an interval about as wide as the violation.
@@ -122,12 +123,6 @@ class Certificate:
         return "\n".join(lines)
 
 
-def balance_of(beta: Vector) -> float:
-    """|Σβ|/Σ|β|; 0 when all are 0."""
-    total = float(np.abs(beta).sum())
-    return abs(float(beta.sum())) / total if total > 0.0 else 0.0
-
-
 def certificate_of(
     problem: Problem,
     model: Model,
@@ -160,7 +155,7 @@ def certificate_of(
         stop=stop,
         tol=tol,
         criterion=criterion,
-        balance=balance_of(model.beta) if problem.balanced else 0.0,
+        balance=imbalance(problem, model.beta),
         name=name,
     )
 

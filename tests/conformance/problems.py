@@ -17,7 +17,7 @@ from tests.data import libsvm
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf
 from maxmargin.parallel import Workers
-from maxmargin.problem import Model, Problem, bias_interval, c_svc
+from maxmargin.problem import Model, Problem, c_svc, model_of
 from maxmargin.solvers.base import Status
 
 
@@ -189,8 +189,8 @@ def plain(case: Case, beta: np.ndarray) -> Model:
     """β with a gradient that no code of the library has touched."""
     problem = case.build()
     gradient = case.matrix() @ beta + problem.ridge * beta + problem.p
-    bias, interval = bias_interval(problem, beta, gradient)
-    return Model(beta, gradient, bias, interval)
+
+    return model_of(problem, beta, gradient)
 
 
 def in_box(problem, beta: np.ndarray) -> bool:

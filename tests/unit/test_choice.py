@@ -7,11 +7,11 @@ from maxmargin.solvers import _choice
 
 
 def chosen(merit, count, *, above):
-    F = np.where(above, 1.0, -1.0) * np.ones(merit.size)
+    falls = np.full(merit.size, above)
     inside = np.zeros(merit.size, bool)
     out = np.full(merit.size, -1, np.intp)
     bins = np.empty(_choice.BINS, np.int64)
-    end = _choice.worst(F, 0.0, merit, inside, above, count, bins, out, 0)
+    end = _choice.worst(merit, falls, inside, above, count, bins, out, 0)
     return out[:end]
 
 

@@ -8,8 +8,8 @@ from maxmargin.problem import (
     Model,
     Objective,
     Problem,
-    bias_interval,
     c_svc,
+    model_of,
     objective,
     violation,
 )
@@ -24,7 +24,7 @@ def test_c_svc_box_and_linear_term():
     np.testing.assert_array_equal(problem.lower, [0.0, -1.0, 0.0])
     np.testing.assert_array_equal(problem.upper, [0.5, 0.0, 2.0])
     np.testing.assert_array_equal(problem.ridge, 0.0)
-    assert problem.balanced
+    assert problem.sums == (0.0,)
     assert problem.n == 3
     assert not problem.hard
 
@@ -34,7 +34,7 @@ def test_c_svc_squared_hinge_has_a_ridge_and_no_bound():
     np.testing.assert_array_equal(problem.ridge, 1.0 / (2.0 * C))
     np.testing.assert_array_equal(problem.lower, [0.0, -np.inf, 0.0])
     np.testing.assert_array_equal(problem.upper, [np.inf, 0.0, np.inf])
-    assert not problem.balanced
+    assert problem.sums == ()
     assert not problem.hard
 
 
@@ -46,7 +46,7 @@ def test_infinite_price_is_the_hard_margin(squared):
 def test_a_problem_is_immutable():
     problem = c_svc(None, Y, C)
     with pytest.raises(AttributeError):
-        problem.balanced = False
+        problem.sums = ()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_violation_without_intercept_is_measured_from_zero(gradient, expected):
 
 def test_bias_is_the_mean_over_free_points():
     problem = c_svc(None, Y, C)
-    b, (lo, hi) = bias_interval(
+    _, _, b, (lo, hi), _ = model_of(
         problem, np.array([0.2, -0.4, 2.0]), np.array([1.0, 2.0, -9.0])
     )
     assert b == -1.5
@@ -93,26 +93,29 @@ def test_bias_is_the_mean_over_free_points():
 def test_bias_without_free_points_is_the_midpoint():
     # S1's two points with C = ¼: F = (½ for y = −1, −½ for y = +1), b in [−½, ½].
     problem = c_svc(None, np.array([-1.0, 1.0]), np.full(2, 0.25))
-    b, interval = bias_interval(problem, np.array([-0.25, 0.25]), np.array([0.5, -0.5]))
+    _, _, b, interval, _ = model_of(
+        problem, np.array([-0.25, 0.25]), np.array([0.5, -0.5])
+    )
     assert b == 0.0
     assert interval == (-0.5, 0.5)
 
 
 def test_bias_with_one_open_end_is_the_finite_one():
     problem = c_svc(None, np.array([1.0, 1.0]), np.ones(2))
-    b, interval = bias_interval(problem, np.zeros(2), np.array([-1.0, -0.5]))
+    _, _, b, interval, _ = model_of(problem, np.zeros(2), np.array([-1.0, -0.5]))
     assert b == 1.0
     assert interval == (1.0, np.inf)
 
 
 def test_bias_of_zero_boxes_is_an_error():
     with pytest.raises(InputError, match="zero box"):
-        bias_interval(c_svc(None, Y, np.zeros(3)), np.zeros(3), -Y)
+        model_of(c_svc(None, Y, np.zeros(3)), np.zeros(3), -Y)
 
 
 def test_no_intercept_has_no_bias():
     problem = c_svc(None, Y, C, fit_intercept=False)
-    assert bias_interval(problem, np.zeros(3), -Y) == (0.0, (0.0, 0.0))
+    model = model_of(problem, np.zeros(3), -Y)
+    assert (model.bias, model.interval) == (0.0, (0.0, 0.0))
 
 
 def random_case(seed, *, squared, n=12):
@@ -154,7 +157,7 @@ def test_hard_margin_primal_is_rescaled(b, primal):
 def test_objective_of_another_machine_by_the_same_formula():
     # One point, l = −1, u = 1, p = 0.5, K = 1, β = −0.25: both sides by hand.
     one = np.ones(1)
-    problem = Problem(None, 0.5 * one, -one, one, 0.0 * one, balanced=False)
+    problem = Problem(None, 0.5 * one, -one, one, 0.0 * one, sums=())
     beta = np.array([-0.25])
     found = objective(problem, Model(beta, beta + 0.5, 0.0, (0.0, 0.0)))
     assert found.dual == -0.5 * 0.0625 + 0.125

@@ -17,7 +17,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, NuSVC
 from maxmargin._referee import Certification, certify, tables
 from maxmargin.certificate import Certificate
 from maxmargin.errors import InputError, NumericalError
-from maxmargin.problem import Model, bias_interval, c_svc, objective, violation
+from maxmargin.problem import Model, c_svc, model_of, objective, violation
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "precomputed", "callable"]
 
@@ -667,7 +667,7 @@ def test_problem_and_referee_agree(kind, fit_intercept, seed):
     squared = kind == "squared_hinge"
     problem = c_svc(gram, y, C, squared=squared, fit_intercept=fit_intercept)
     gradient = gram.K @ beta + problem.ridge * beta + problem.p
-    b, interval = bias_interval(problem, beta, gradient)
+    _, _, b, interval, _ = model_of(problem, beta, gradient)
     expected = objective(problem, Model(beta, gradient, b, interval))
 
     loss = "squared_hinge" if squared else "hinge"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.problem import Model, Problem, bias_interval, c_svc, objective, violation
+from maxmargin.problem import Problem, c_svc, model_of, objective, violation
 from maxmargin.solvers.base import Measures, Snapshot, Status
 
 
@@ -96,8 +96,8 @@ class CoordinateDescent:
         return Measures(*(float(figure) for figure in state.figures))
 
     def model(self, problem, state):
-        bias, interval = bias_interval(problem, state.beta, state.gradient)
-        return Model(state.beta.copy(), state.gradient.copy(), bias, interval)
+
+        return model_of(problem, state.beta.copy(), state.gradient.copy())
 
     def n_iter(self, state):
         return int(state.count[0])

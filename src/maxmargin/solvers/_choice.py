@@ -1,9 +1,10 @@
 """Which points enter and leave a working set: compiled, one pass over all points each.
 
-With F the gradient and m the middle of the violated interval, a point that may rise (β
-below its upper bound) has merit m − F, one that may fall F − m, one that may do both the
-larger; the merit of a violator is positive. Members without merit sit at a bound to which
-the gradient presses them.
+With F↑ and F↓ the prices of rising and falling (:mod:`maxmargin.problem.optimality`)
+relative to the middle of the violated interval, a point that may rise has merit −F↑, one
+that may fall F↓, one that may do both the larger; the merit of a violator is positive.
+Members without merit sit at a bound, or at the kink of |β|, to which the gradient
+presses them.
 """
 
 from __future__ import annotations
@@ -17,33 +18,41 @@ __all__ = ["BINS", "extremes", "merits", "worst"]
 BINS = 1024
 
 
-def _extremes(F, beta, lower, upper, found):
-    """Set found = (min of F where β may rise, max of F where β may fall)."""
-    fmin, fmax = np.inf, -np.inf
+def _extremes(F, beta, lower, upper, epsilon, side, found):
+    """For every sum s, set found[s] = (min of F↑, max of F↓) over its points."""
+    for s in range(found.shape[0]):
+        found[s, 0], found[s, 1] = np.inf, -np.inf
     for k in range(F.size):
-        if beta[k] < upper[k] and F[k] < fmin:
-            fmin = F[k]
-        if beta[k] > lower[k] and F[k] > fmax:
-            fmax = F[k]
-    found[0], found[1] = fmin, fmax
-
-
-def _merits(F, beta, lower, upper, middle, merit):
-    """merit[k], and as result the number of violators below and above the middle."""
-    below, above = 0, 0
-    for k in range(F.size):
-        value = -np.inf
+        s = side[k]
         if beta[k] < upper[k]:
-            value = middle - F[k]
-        if beta[k] > lower[k] and F[k] - middle > value:
-            value = F[k] - middle
-        merit[k] = value
+            rise = F[k] + (epsilon if beta[k] >= 0.0 else -epsilon)
+            found[s, 0] = min(found[s, 0], rise)
+        if beta[k] > lower[k]:
+            fall = F[k] + (epsilon if beta[k] > 0.0 else -epsilon)
+            found[s, 1] = max(found[s, 1], fall)
+
+
+def _merits(F, beta, lower, upper, epsilon, merit, falls):
+    """merit[k], and whether it is that of falling; F is relative to the middle.
+
+    Returns the number of violators that want to rise and to fall.
+    """
+    rising, falling = 0, 0
+    for k in range(F.size):
+        value, fall = -np.inf, False
+        if beta[k] < upper[k]:
+            value = -(F[k] + (epsilon if beta[k] >= 0.0 else -epsilon))
+        if beta[k] > lower[k]:
+            gain = F[k] + (epsilon if beta[k] > 0.0 else -epsilon)
+            if gain > value:
+                value, fall = gain, True
+        merit[k], falls[k] = value, fall
         if value > 0.0:
-            if F[k] < middle:
-                below += 1
+            if fall:
+                falling += 1
             else:
-                above += 1
-    return below, above
+                rising += 1
+    return rising, falling
 
 
 def _bin(merit, largest, scale, count):
@@ -56,8 +65,10 @@ def _bin(merit, largest, scale, count):
 _bin = njit(_bin)
 
 
-def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
-    """Write about the ``count`` worst violators of one side, at most, into ``chosen``.
+def _worst(merit, falls, inside, wanted, count, bins, chosen, start):
+    """Write about the ``count`` worst violators of one kind, at most, into ``chosen``.
+
+    ``wanted`` is False for those that want to rise, True for those that want to fall.
 
     Those outside W are binned by merit; whole bins are taken from the top, the last one
     in the order of the points. Returns where ``chosen`` ends. (An exact partial sort
@@ -65,7 +76,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     """
     largest = 0.0
     for k in range(merit.size):
-        if (F[k] >= middle) == above and not inside[k] and merit[k] > largest:
+        if falls[k] == wanted and not inside[k] and merit[k] > largest:
             largest = merit[k]
     if largest == 0.0 or count <= 0:
         return start
@@ -73,7 +84,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
         bins[b] = 0
     scale = min((bins.size - 1) / largest, 1e300)  # finite for denormal merits too
     for k in range(merit.size):
-        if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
+        if falls[k] == wanted and not inside[k] and merit[k] > 0.0:
             bins[_bin(merit[k], largest, scale, bins.size)] += 1
     threshold, taken = bins.size, 0
     while threshold > 0 and taken + bins[threshold - 1] <= count:
@@ -82,7 +93,7 @@ def _worst(F, middle, merit, inside, above, count, bins, chosen, start):
     rest = count - taken  # from the bin below the threshold
     end = start
     for k in range(merit.size):
-        if (F[k] >= middle) == above and not inside[k] and merit[k] > 0.0:
+        if falls[k] == wanted and not inside[k] and merit[k] > 0.0:
             place = _bin(merit[k], largest, scale, bins.size)
             if place == threshold - 1 and rest > 0:
                 rest -= 1

@@ -13,18 +13,35 @@ violation (Fan, Chen and Lin, JMLR 6, 2005, "WSS 3", curvatures bounded below; t
 sweep after Steinwart, Hush and Scovel, JMLR 12, 2011). Without the constraint
 Σβ = 0 single points are moved.
 
-Cost: two sweeps over q an iteration, 0.7 ns a point in cache. "β may rise" and "β may
-fall" are additive masks (0 or ±1e30) rather than branches, so that sweeps vectorise.
+With a price ε of |β| the gradients are F↑ and F↓ of :mod:`maxmargin.problem.optimality`,
+and a step ends where β meets 0, the kink. With one sum for each sign (the ν-machines)
+both points are of one side, the one with the larger violation (LIBSVM's Solver_NU; C.-C.
+Chang and C.-J. Lin, "Training ν-support vector classifiers", Neural Computation 13,
+2001).
+
+Cost: two sweeps over q an iteration, 0.7 ns a point in cache; three with two sides. "β
+may rise" and "β may fall" are additive masks (±ε, or ±1e30 where it may not) rather than
+branches, so that sweeps vectorise.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin._jit.simd import vmax, vmin
 
-__all__ = ["CONVERGED", "PAUSED", "STUCK", "UNBOUNDED", "move_pairs", "move_singles"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["CONVERGED", "PAUSED", "STUCK", "UNBOUNDED", "move"]
 
 CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
 
@@ -32,10 +49,18 @@ _BLOCK = 256  # a sweep keeps one minimum a block, then looks for its place in t
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
-def _set_masks(beta, lower, upper, up, low):
-    for k in range(beta.size):
-        up[k] = 0.0 if beta[k] < upper[k] else 1e30
-        low[k] = 0.0 if beta[k] > lower[k] else -1e30
+def _set_mask(k, beta, lower, upper, epsilon, up, low):
+    up[k] = (epsilon if beta[k] >= 0.0 else -epsilon) if beta[k] < upper[k] else 1e30
+    low[k] = (epsilon if beta[k] > 0.0 else -epsilon) if beta[k] > lower[k] else -1e30
+
+
+def _ceiling(beta, upper, epsilon):
+    """How high a step may bring β: to the kink of |β|, or to the bound."""
+    return 0.0 if epsilon > 0.0 and beta < 0.0 else upper
+
+
+def _ground(beta, lower, epsilon):
+    return 0.0 if epsilon > 0.0 and beta > 0.0 else lower
 
 
 def _floor(diagonal, noise):
@@ -116,22 +141,45 @@ def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low):
     return where + best
 
 
-_set_masks = njit(_set_masks)
+_set_mask = njit(_set_mask)
+_ceiling = njit(_ceiling)
+_ground = njit(_ground)
 _floor = njit(_floor)
 _sweep = njit(_sweep, fastmath=_FAST)
 _partner = njit(_partner, fastmath=_FAST)
 
 
+def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
+    """Move β_i up and β_j down; returns by how much: 0 if nowhere, inf if without end."""
+    ceiling = _ceiling(beta[i], upper[i], epsilon)
+    ground = _ground(beta[j], lower[j], epsilon)
+    room_i, room_j = ceiling - beta[i], beta[j] - ground
+    t = min(gain / curvature, room_i, room_j)
+    if not np.isfinite(t):
+        return np.inf
+    new_i = ceiling if t == room_i else beta[i] + t
+    new_j = ground if t == room_j else beta[j] - t
+    if new_i == beta[i] and new_j == beta[j]:
+        return 0.0
+    beta[i], beta[j] = new_i, new_j
+    return t
+
+
+_pair_step = njit(_pair_step)
+
+
 def _move_pairs(
-    K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done
-):
+    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
+    done,
+):  # fmt: skip
     """At most ``limit`` pair steps on the leading q×q block of K, in place.
 
-    ``noise`` is the relative rounding error of K's values, ``space`` scratch of 2q + 2
-    numbers; ``done[0]`` returns the number of steps, and the result is a code.
+    ``noise`` is the relative rounding error of K's values, ``space`` scratch;
+    ``done[0]`` returns the number of steps, and the result is a code.
     """
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
-    _set_masks(beta, lower, upper, up, low)
+    for k in range(q):
+        _set_mask(k, beta, lower, upper, epsilon, up, low)
     floor = _floor(diagonal, noise)
     i = _sweep(F, 0.0, K[0][:q], K[0][:q], up, low, found)
     done[0] = 0
@@ -142,25 +190,68 @@ def _move_pairs(
         if done[0] >= limit:
             return PAUSED
         row_i = K[i][:q]
+        price = F[i] + up[i]
         span = 1.0 / (found[1] - found[0])
         j = _partner(
-            F, F[i], span, row_i, diagonal, diagonal[i], noise, noise / floor, low
+            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low
         )
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), floor)
-        room_i, room_j = upper[i] - beta[i], beta[j] - lower[j]
-        t = min((F[j] - F[i]) / curvature, room_i, room_j)
-        if not np.isfinite(t):
-            return UNBOUNDED
-        new_i = upper[i] if t == room_i else beta[i] + t
-        new_j = lower[j] if t == room_j else beta[j] - t
-        if new_i == beta[i] and new_j == beta[j]:
+        gain = (F[j] + low[j]) - price
+        t = _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon)
+        if t == 0.0:
             return STUCK
-        beta[i], beta[j] = new_i, new_j
-        up[i] = 0.0 if new_i < upper[i] else 1e30
-        low[i] = 0.0 if new_i > lower[i] else -1e30
-        up[j] = 0.0 if new_j < upper[j] else 1e30
-        low[j] = 0.0 if new_j > lower[j] else -1e30
+        if t == np.inf:
+            return UNBOUNDED
+        _set_mask(i, beta, lower, upper, epsilon, up, low)
+        _set_mask(j, beta, lower, upper, epsilon, up, low)
         i = _sweep(F, t, row_i, K[j][:q], up, low, found)
+        done[0] += 1
+
+
+def _move_within_sides(
+    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
+    done,
+):  # fmt: skip
+    """As ``_move_pairs`` with a sum for each side: both points are of one side.
+
+    Each side has masks of its own, in which the points of the other may not move.
+    """
+    masks = space[: 4 * q].reshape(2, 2, q)
+    found = space[4 * q : 4 * q + 4].reshape(2, 2)
+    for k in range(q):
+        masks[0, 0, k] = masks[1, 0, k] = 1e30
+        masks[0, 1, k] = masks[1, 1, k] = -1e30
+        _set_mask(k, beta, lower, upper, epsilon, masks[side[k], 0], masks[side[k], 1])
+    floor = _floor(diagonal, noise)
+    none = K[0][:q]
+    first = _sweep(F, 0.0, none, none, masks[0, 0], masks[0, 1], found[0])
+    second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1])
+    done[0] = 0
+    while True:
+        s = 0 if found[0, 1] - found[0, 0] >= found[1, 1] - found[1, 0] else 1
+        if found[s, 1] - found[s, 0] <= stop_at:
+            return CONVERGED
+        if done[0] >= limit:
+            return PAUSED
+        i = first if s == 0 else second
+        up, low = masks[s, 0], masks[s, 1]
+        row_i = K[i][:q]
+        price = F[i] + up[i]
+        span = 1.0 / (found[s, 1] - found[s, 0])
+        j = _partner(
+            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low
+        )
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * np.float64(row_i[j]), floor)
+        gain = (F[j] + low[j]) - price
+        t = _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon)
+        if t == 0.0:
+            return STUCK
+        if t == np.inf:
+            return UNBOUNDED
+        _set_mask(i, beta, lower, upper, epsilon, up, low)
+        _set_mask(j, beta, lower, upper, epsilon, up, low)
+        first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0])
+        second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1])
         done[0] += 1
 
 
@@ -200,11 +291,13 @@ _sweep_single = njit(_sweep_single, fastmath=_FAST)
 
 
 def _move_singles(
-    K, q, F, beta, lower, upper, diagonal, noise, stop_at, limit, space, done
-):
-    """As ``move_pairs`` for a problem without the constraint: one point a step."""
+    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
+    done,
+):  # fmt: skip
+    """As ``_move_pairs`` for a problem without a sum: one point a step."""
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 1]
-    _set_masks(beta, lower, upper, up, low)
+    for k in range(q):
+        _set_mask(k, beta, lower, upper, epsilon, up, low)
     floor = _floor(diagonal, noise)
     i = _sweep_single(F, 0.0, K[0][:q], diagonal, floor, up, low, found)
     done[0] = 0
@@ -213,22 +306,63 @@ def _move_singles(
             return CONVERGED
         if done[0] >= limit:
             return PAUSED
-        t = max(
-            min(-F[i] / max(diagonal[i], floor), upper[i] - beta[i]), lower[i] - beta[i]
-        )
+        curvature = max(diagonal[i], floor)
+        if -(F[i] + up[i]) > F[i] + low[i]:
+            end = _ceiling(beta[i], upper[i], epsilon)
+            t = min(-(F[i] + up[i]) / curvature, end - beta[i])
+        else:
+            end = _ground(beta[i], lower[i], epsilon)
+            t = max(-(F[i] + low[i]) / curvature, end - beta[i])
         if not np.isfinite(t):
             return UNBOUNDED
-        new = beta[i] + t
-        new = upper[i] if t == upper[i] - beta[i] else new
-        new = lower[i] if t == lower[i] - beta[i] else new
+        new = end if t == end - beta[i] else beta[i] + t
         if new == beta[i]:
             return STUCK
         beta[i] = new
-        up[i] = 0.0 if new < upper[i] else 1e30
-        low[i] = 0.0 if new > lower[i] else -1e30
+        _set_mask(i, beta, lower, upper, epsilon, up, low)
         i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
         done[0] += 1
 
 
-move_pairs = njit(_move_pairs)
-move_singles = njit(_move_singles)
+# By the number of sums of the problem; each is compiled when it is first used.
+_MOVES = tuple(njit(one) for one in (_move_singles, _move_pairs, _move_within_sides))
+
+
+def move(
+    problem: Problem,
+    members: Index,
+    K: NDArray[Any],
+    F: Vector,
+    beta: Vector,
+    diagonal: Vector,
+    *,
+    noise: float,
+    stop_at: float,
+    limit: int,
+) -> tuple[int, int]:
+    """At most ``limit`` steps on some points, in place: (how it ended, steps done).
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    members : ndarray of int of shape (q,)
+        The points.
+    K : ndarray of shape (at least q, at least q)
+        Their kernel values, with the ridge on the diagonal.
+    F, beta, diagonal : ndarray of shape (q,)
+        Their gradients, coefficients and K[i, i].
+    noise : float
+        Relative rounding error of K's values.
+    stop_at : float
+        Violation at which to stop.
+    limit : int
+        Steps at most.
+    """
+    done = np.zeros(1, np.int64)
+    code = _MOVES[len(problem.sums)](
+        K, members.size, F, beta, problem.lower[members], problem.upper[members],
+        problem.epsilon, problem.side[members], diagonal, noise, stop_at, limit,
+        np.empty(4 * members.size + 4), done,
+    )  # fmt: skip
+    return int(code), int(done[0])

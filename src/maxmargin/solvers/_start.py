@@ -26,24 +26,58 @@ def default_limit(n: int) -> int:
 
 
 def feasible(problem: Problem, warm: Vector | None) -> Vector:
-    """β = 0, or ``warm`` clipped to the box and brought back to Σβ = 0.
+    """A β within the box and with the right sums, as near to ``warm`` as is simple.
 
-    A sum that is only rounding is left alone. Otherwise the heavier side is scaled
-    down, which keeps every β inside its box.
+    For Σβ = 0 it begins at 0, and of a ``warm`` whose sum is more than rounding the
+    heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is
+    too much is scaled down, what is missing is filled up, points with weight first.
     """
-    if warm is None:
-        return np.zeros(problem.n)
-    if warm.shape != (problem.n,):
+    if warm is not None and warm.shape != (problem.n,):
         msg = f"warm has shape {warm.shape}; this problem needs ({problem.n},)"
         raise InputError(msg)
-    beta = np.clip(warm, problem.lower, problem.upper)
-    if not problem.balanced:
+    given = np.zeros(problem.n) if warm is None else warm
+    beta: Vector = np.clip(given, problem.lower, problem.upper)
+    if not problem.sums:
         return beta
+    if len(problem.sums) == 2:
+        positive = problem.side == 0
+        beta[positive] = _filled(beta[positive], problem.upper[positive], problem.sums[0])
+        beta[~positive] = -_filled(
+            -beta[~positive], -problem.lower[~positive], -problem.sums[1]
+        )
+        return beta
+    if problem.sums[0] != 0.0:
+        return _filled(beta, problem.upper, problem.sums[0])
+    return _balanced(beta)
+
+
+def _balanced(beta: Vector) -> Vector:
+    """Scale the heavier sign down until Σβ = 0, which keeps every β inside its box."""
     rising, falling = float(beta[beta > 0].sum()), -float(beta[beta < 0].sum())
     if abs(rising - falling) <= _ROUNDING * (rising + falling):
         return beta
     if rising == 0.0 or falling == 0.0:
-        return np.zeros(problem.n)
+        return np.zeros_like(beta)
     if rising > falling:
         return np.where(beta > 0, beta * (falling / rising), beta)
     return np.where(beta < 0, beta * (rising / falling), beta)
+
+
+def _filled(beta: Vector, top: Vector, total: float) -> Vector:
+    """0 ≤ β ≤ top scaled down or filled up until Σβ = total."""
+    have = float(beta.sum())
+    if abs(have - total) <= _ROUNDING * total:
+        return beta
+    if have > total:
+        return beta * (total / have)
+    capacity = float(top.sum())
+    if capacity < total * (1.0 - _ROUNDING):
+        msg = f"the boxes hold {capacity:g} in all, and must add up to {total:g}"
+        raise InputError(msg)
+    order = np.argsort(beta == 0.0, kind="stable")
+    room = (top - beta)[order]
+    before = np.cumsum(room) - room
+    taken = np.clip(total - have - before, 0.0, room)
+    filled = beta.copy()
+    filled[order] = np.where(taken == room, top[order], beta[order] + taken)
+    return filled

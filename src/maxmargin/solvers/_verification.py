@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.problem import dual_value, extremes, scores
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -32,17 +34,15 @@ def first_slack(tol: float, F: Vector) -> float:
 
 
 def deciding_points(problem: Problem, beta: Vector, F: Vector, slack: float) -> Index:
-    """Points that may rise or fall and whose F is within ``slack`` of violating.
+    """Points whose price of rising or falling is within ``slack`` of violating.
 
-    With an intercept F is compared with the extremes of the other side, without one
-    with 0.
+    With a sum it is compared with the extremes of the other kind, without one with 0.
     """
-    up, low = beta < problem.upper, beta > problem.lower
-    ceiling = floor = 0.0
-    if problem.balanced:
-        ceiling = float(F[low].max(initial=-np.inf))
-        floor = float(F[up].min(initial=np.inf))
-    return np.flatnonzero((up & (F < ceiling + slack)) | (low & (F > floor - slack)))
+    up, low = scores(problem, beta, F)
+    if not problem.sums:
+        return np.flatnonzero((up < slack) | (low > -slack))
+    ends = np.array(extremes(problem, up, low))[problem.side]
+    return np.flatnonzero((up < ends[:, 1] + slack) | (low > ends[:, 0] - slack))
 
 
 def objective_is_vague(problem: Problem, beta: Vector, F: Vector, drift: float) -> bool:
@@ -50,7 +50,7 @@ def objective_is_vague(problem: Problem, beta: Vector, F: Vector, drift: float) 
 
     Rounding errors are independent, so their sum with β grows with ‖β‖₂; 4 is caution.
     """
-    dual = 0.5 * abs(float(beta @ (F + problem.p)))
+    dual = abs(dual_value(problem, beta, F))
     return 4.0 * drift * float(np.linalg.norm(beta)) > _VAGUE * dual
 
 

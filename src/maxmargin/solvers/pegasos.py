@@ -31,7 +31,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, bias_interval, objective, violation
+from maxmargin.problem import Model, Problem, model_of, objective, violation
 from maxmargin.solvers._memory import RowStore
 from maxmargin.solvers.base import Measures, Status
 
@@ -118,10 +118,11 @@ class Pegasos:
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:
         """Nothing counted yet; a warm start is not possible, its step has no number."""
-        if problem.balanced:
+        if problem.sums:
             msg = "Pegasos has no intercept: use fit_intercept=False, or solver='smo'"
             raise InputError(msg)
-        if problem.ridge.any() or problem.hard:
+        labels = bool((np.abs(problem.p) == 1.0).all())
+        if problem.ridge.any() or problem.hard or problem.epsilon or not labels:
             msg = (
                 "Pegasos solves the soft margin with the hinge loss: use loss='hinge' "
                 "and a finite C, or solver='smo'"
@@ -186,8 +187,7 @@ class Pegasos:
             everyone = np.arange(problem.n, dtype=np.intp)
             change = (beta - whole)[clipped]
             problem.gram.apply(everyone, clipped, change, gradient, np.dtype(np.float64))
-        bias, interval = bias_interval(problem, beta, gradient)
-        return Model(beta, gradient, bias, interval)
+        return model_of(problem, beta, gradient)
 
     def n_iter(self, state: State) -> int:
         """Epochs begun."""

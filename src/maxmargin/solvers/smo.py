@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, bias_interval, objective, violation
+from maxmargin.problem import Model, Problem, model_of, objective, violation
 from maxmargin.solvers import _pairs
 from maxmargin.solvers._memory import WorkingMemory
 from maxmargin.solvers._start import default_limit, feasible
@@ -96,13 +96,11 @@ class Smo:
             counters[STARTED] = 1
         limit = self.max_iter if self.max_iter >= 0 else default_limit(n)
         steps = min(budget, limit - int(counters[ITERATIONS]))
-        done = np.zeros(1, np.int64)
-        move = _pairs.move_pairs if problem.balanced else _pairs.move_singles
-        code = move(
-            K, n, state.gradient, state.beta, problem.lower, problem.upper,
-            state.diagonal, 1e-12, self.tol, steps, np.empty(2 * n + 2), done,
+        code, done = _pairs.move(
+            problem, everyone, K, state.gradient, state.beta, state.diagonal,
+            noise=1e-12, stop_at=self.tol, limit=steps,
         )  # fmt: skip
-        counters[ITERATIONS] += done[0]
+        counters[ITERATIONS] += done
         if code == _pairs.PAUSED and counters[ITERATIONS] >= limit:
             return Status.MAX_ITER
         return {
@@ -126,8 +124,7 @@ class Smo:
             everyone = np.arange(problem.n, dtype=np.intp)
             problem.gram.apply(everyone, everyone, state.beta, gradient, _DOUBLE)
             gradient += problem.ridge * state.beta
-        bias, interval = bias_interval(problem, state.beta, gradient)
-        return Model(state.beta.copy(), gradient, bias, interval)
+        return model_of(problem, state.beta.copy(), gradient)
 
     def n_iter(self, state: State) -> int:
         """Pairs moved."""

@@ -36,7 +36,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import NumericalError
-from maxmargin.problem import Model, Problem, bias_interval, objective, violation
+from maxmargin.problem import (
+    Model,
+    Problem,
+    dual_value,
+    model_of,
+    objective,
+    violation,
+)
 from maxmargin.solvers import _choice, _pairs
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._start import default_limit, feasible
@@ -131,7 +138,7 @@ class WorkingSetSmo:
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of ``applied``, the last β whose gradient is complete."""
-        model = self._model_of(problem, state.applied, state.gradient)
+        model = model_of(problem, state.applied, state.gradient)
         both = objective(problem, model)
         worst = violation(problem, state.applied, state.gradient)
         return Measures(both.primal, both.dual, worst)
@@ -155,7 +162,7 @@ class WorkingSetSmo:
             gradient = gradient + problem.ridge * change
             dtype = self._dtype(state)
             problem.gram.apply(everyone, moved, change[moved], gradient, dtype)
-        return self._model_of(problem, beta.copy(), gradient.copy())
+        return model_of(problem, beta.copy(), gradient.copy())
 
     def n_iter(self, state: State) -> int:
         """Pair steps done."""
@@ -192,12 +199,15 @@ class WorkingSetSmo:
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
         F = state.gradient
-        ends = np.empty(2)
-        _choice.extremes(F, state.beta, problem.lower, problem.upper, ends)
-        if not problem.balanced:
-            ends = np.array([min(0.0, ends[0]), max(0.0, ends[1])])
-        fmin, fmax = float(ends[0]), float(ends[1])
-        worst = max(0.0, fmax - fmin if problem.balanced else max(fmax, -fmin))
+        ends = np.empty((max(1, len(problem.sums)), 2))
+        _choice.extremes(
+            F, state.beta, problem.lower, problem.upper, problem.epsilon, problem.side,
+            ends,
+        )  # fmt: skip
+        if problem.sums:
+            worst = max(0.0, float((ends[:, 1] - ends[:, 0]).max()))
+        else:
+            worst = max(0.0, float(ends[0, 1]), -float(ends[0, 0]))
         if not np.isfinite(worst):
             raise NumericalError(_OVERFLOW)
         state.violation = worst
@@ -212,10 +222,10 @@ class WorkingSetSmo:
             state.slack = first_slack(self.tol, F)
             self._verify(problem, state, self._undecided(problem, state))
             return Status.RUNNING
-        middle = 0.5 * (fmin + fmax) if problem.balanced else 0.0
         if state.idle:
             return self._stuck(problem, state)
-        self._exchange(problem, state, middle)
+        middle = ends.mean(axis=1)[problem.side] if problem.sums else 0.0
+        self._exchange(problem, state, F - middle)
         members = self._members(state)
         state.local[: members.size] = F[members]
         everything = members.size == problem.n
@@ -232,15 +242,13 @@ class WorkingSetSmo:
         beta = state.beta[members]
         remaining = self._limit(problem) - state.iterations
         steps = min(max(64, _SLICE // max(256, q)), remaining)
-        done = np.zeros(1, np.int64)
-        move = _pairs.move_pairs if problem.balanced else _pairs.move_singles
-        noise = 1e-12 if K.dtype == DOUBLE else 1e-7
-        code = move(
-            K, q, state.local[:q], beta, problem.lower[members], problem.upper[members],
-            diagonal, noise, state.stop_at, steps, np.empty(2 * q + 2), done,
+        code, done = _pairs.move(
+            problem, members, K, state.local[:q], beta, diagonal,
+            noise=1e-12 if K.dtype == DOUBLE else 1e-7, stop_at=state.stop_at,
+            limit=steps,
         )  # fmt: skip
         state.beta[members] = beta
-        state.iterations += int(done[0])
+        state.iterations += done
         if code == _pairs.UNBOUNDED:
             return Status.UNBOUNDED
         if code == _pairs.PAUSED:
@@ -312,28 +320,28 @@ class WorkingSetSmo:
 
     # -- the working set ------------------------------------------------------------
 
-    def _exchange(self, problem: Problem, state: State, middle: float) -> None:
+    def _exchange(self, problem: Problem, state: State, F: Vector) -> None:
         """Satisfied members leave W, the worst violators enter.
 
-        Half of those that enter violate from either side, as far as there are so many.
+        F is relative to the middle of the violated interval. Half of those that enter
+        want to rise and half to fall, as far as there are so many.
         """
-        F, members = state.gradient, state.members
-        merit = np.empty(problem.n)
-        below, above = _choice.merits(
-            F, state.beta, problem.lower, problem.upper, middle, merit
+        members = state.members
+        merit, falls = np.empty(problem.n), np.empty(problem.n, bool)
+        rising, falling = _choice.merits(
+            F, state.beta, problem.lower, problem.upper, problem.epsilon, merit, falls
         )
-        batch = min(batch_size(problem.n), below + above)
+        batch = min(batch_size(problem.n), rising + falling)
         self._evict(state, merit[self._members(state)], batch)
         inside = np.zeros(problem.n, bool)
         inside[self._members(state)] = True
         q = state.size
         room = min(batch, state.memory.size - q)
         bins = np.empty(_choice.BINS, np.int64)
-        half = room - min(above, room // 2)
-        end = _choice.worst(F, middle, merit, inside, False, half, bins, members, q)
-        end = _choice.worst(
-            F, middle, merit, inside, True, room - (end - q), bins, members, end
-        )
+        half = room - min(falling, room // 2)
+        end = _choice.worst(merit, falls, inside, False, half, bins, members, q)
+        rest = room - (end - q)
+        end = _choice.worst(merit, falls, inside, True, rest, bins, members, end)
         state.size = int(end)
 
     def _evict(self, state: State, merit: Vector, batch: int) -> None:
@@ -371,7 +379,7 @@ class WorkingSetSmo:
 
     def _lost_ground(self, problem: Problem, state: State) -> bool:
         """Whether the dual fell, which only rounding of float32 values can do."""
-        dual = -0.5 * float(state.beta @ (state.gradient + problem.p))
+        dual = dual_value(problem, state.beta, state.gradient)
         fell = dual < state.dual - _FALL * abs(state.dual)
         state.dual = max(state.dual, dual)
         return fell and not state.wide
@@ -386,10 +394,6 @@ class WorkingSetSmo:
 
     def _limit(self, problem: Problem) -> int:
         return self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
-
-    def _model_of(self, problem: Problem, beta: Vector, gradient: Vector) -> Model:
-        bias, interval = bias_interval(problem, beta, gradient)
-        return Model(beta, gradient, bias, interval)
 
     def _overlap(self, problem: Problem, state: State, members: Index, F: Vector) -> bool:
         """Hard margin: whether to give up, the classes being inseparable."""

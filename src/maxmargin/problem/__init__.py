@@ -1,0 +1,35 @@
+"""The one quadratic programme behind every kernel machine.
+
+``template`` is the programme, ``machines`` writes each machine as an instance of it,
+``optimality`` tells how far a β is from solving it, ``objective`` what it is worth.
+"""
+
+from maxmargin.problem.machines import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
+from maxmargin.problem.objective import Objective, dual_value, objective
+from maxmargin.problem.optimality import (
+    extremes,
+    imbalance,
+    model_of,
+    scores,
+    violation,
+)
+from maxmargin.problem.template import Model, Problem
+
+__all__ = [
+    "Model",
+    "Objective",
+    "Problem",
+    "c_svc",
+    "dual_value",
+    "epsilon_svr",
+    "extremes",
+    "imbalance",
+    "model_of",
+    "nu_svc",
+    "nu_svr",
+    "objective",
+    "one_class",
+    "scores",
+    "svdd",
+    "violation",
+]
