@@ -19,12 +19,26 @@ if TYPE_CHECKING:
         InputTypeError,
         NumericalError,
     )
+    from maxmargin.estimators.nu_svc import NuSVC
+    from maxmargin.estimators.nu_svr import NuSVR
+    from maxmargin.estimators.one_class import OneClassSVM
+    from maxmargin.estimators.path import path
     from maxmargin.estimators.svc import SVC
+    from maxmargin.estimators.svdd import SVDD
+    from maxmargin.estimators.svr import SVR
+    from maxmargin.kernels.function import kernel
 
 __version__ = "0.1.0"
 
 _HOME = {
     "SVC": "maxmargin.estimators.svc",
+    "NuSVC": "maxmargin.estimators.nu_svc",
+    "SVR": "maxmargin.estimators.svr",
+    "NuSVR": "maxmargin.estimators.nu_svr",
+    "OneClassSVM": "maxmargin.estimators.one_class",
+    "SVDD": "maxmargin.estimators.svdd",
+    "path": "maxmargin.estimators.path",
+    "kernel": "maxmargin.kernels.function",
     "certify": "maxmargin._referee",
     "Certificate": "maxmargin.certificate",
     "ConvergenceWarning": "maxmargin.errors",
@@ -36,13 +50,20 @@ _HOME = {
 
 __all__ = [
     "SVC",
+    "SVDD",
+    "SVR",
     "Certificate",
     "ConvergenceWarning",
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
+    "NuSVC",
+    "NuSVR",
     "NumericalError",
+    "OneClassSVM",
     "certify",
+    "kernel",
+    "path",
 ]
 
 

@@ -16,9 +16,15 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
 
 from maxmargin.errors import InputError, InputTypeError
+from maxmargin.kernels import Kernel, Precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,12 +37,30 @@ if TYPE_CHECKING:
 __all__ = [
     "Labels",
     "checked_csr",
+    "counted_rows",
     "encode_labels",
     "input_errors",
+    "is_function",
+    "is_precomputed",
     "prediction_rows",
     "sample_weights",
     "training_rows",
 ]
+
+
+# --- kernels ------------------------------------------------------------------------
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether X is to be the kernel matrix itself."""
+    if isinstance(kernel, str):
+        return kernel == "precomputed"
+    return isinstance(kernel, Precomputed)
+
+
+def is_function(kernel: Any) -> bool:
+    """Whether the kernel is a Python function k(A, B), whose rows may be anything."""
+    return callable(kernel) and not isinstance(kernel, Kernel)
 
 
 @contextmanager
@@ -55,56 +79,76 @@ def input_errors() -> Iterator[None]:
 # --- rows ---------------------------------------------------------------------------
 
 
-def training_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+def training_rows(
+    estimator: Any, X: Any, y: Any = None, *, target: str = "labels"
+) -> tuple[Any, Any]:
     """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose fit it is.
+    X, y : array-like
+        What it was given.
+    target : {"labels", "numbers", "none"}
+        What y must be; ``"none"`` does not look at it.
 
     Returns
     -------
     X : ndarray or CSR
         As the module promises. For a kernel that is a function, rows that are no
         vectors of numbers (strings, graphs) come back as an array of objects.
-    y : ndarray of shape (n,)
-        Labels as they came.
+    y : ndarray of shape (n,) or None
+        Labels as they came, or numbers as float64.
     """
     kernel = estimator.kernel
     if sparse.issparse(X):
-        if isinstance(kernel, str) and kernel == "precomputed":
+        if is_precomputed(kernel):
             msg = (
                 "Sparse precomputed kernels are not supported: the solver needs every "
                 "value of the matrix; give X.toarray()"
             )
             raise InputTypeError(msg)
         _check_structure(X)
-    if callable(kernel) and not _are_vectors(X):
+    if is_function(kernel) and not _are_vectors(X):
         rows = _objects(X)
-        with input_errors():
-            labels = column_or_1d(y, warn=True)
-            check_consistent_length(rows, labels)
+        found = None
+        if target != "none":
+            with input_errors():
+                found = column_or_1d(y, warn=True)
+                check_consistent_length(rows, found)
+                if target == "numbers":
+                    found = check_array(found, ensure_2d=False, dtype=np.float64)
         for name in ("n_features_in_", "feature_names_in_"):
             estimator.__dict__.pop(name, None)  # of an earlier fit, on vectors
-        return rows, labels
+        return rows, found
     with input_errors():
-        rows, labels = validate_data(
+        checked = validate_data(
             estimator,
             X,
-            y,
+            **({} if target == "none" else {"y": y, "y_numeric": target == "numbers"}),
             dtype=_kept_dtypes(X),
             order="C",
             accept_sparse="csr",
             accept_large_sparse=True,
         )
-    return _trusted(rows), labels
+    if target == "none":
+        return _trusted(checked), None
+    rows, found = checked
+    if target == "numbers":
+        found = np.asarray(found, dtype=np.float64)
+    return _trusted(rows), found
 
 
 def prediction_rows(estimator: Any, X: Any) -> Any:
     """Check the X of a prediction, against what the estimator was fitted on."""
     kernel = estimator.kernel
     if sparse.issparse(X):
-        if isinstance(kernel, str) and kernel == "precomputed":
+        if is_precomputed(kernel):
             msg = "Sparse precomputed kernels are not supported; give X.toarray()"
             raise InputTypeError(msg)
         _check_structure(X)
-    if callable(kernel) and not hasattr(estimator, "n_features_in_"):
+    if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
         return _objects(X)
     with input_errors():
         rows = validate_data(
@@ -302,14 +346,7 @@ def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> 
     factors = np.asarray(factors, dtype=np.float64)
     if weight is None:
         return Labels(all_classes, all_codes.astype(np.intp), factors)
-    kept = np.flatnonzero(weight > 0.0)
-    if kept.size == 0:
-        msg = (
-            "Invalid input - all samples have zero or negative weights. Rows with "
-            "sample_weight ≤ 0 are left out: give at least one row of two classes a "
-            "positive weight"
-        )
-        raise InputError(msg)
+    kept = counted_rows(weight, y.size)
     present, kept_codes = np.unique(all_codes[kept], return_inverse=True)
     if present.size < 2:
         msg = (
@@ -321,6 +358,20 @@ def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> 
     codes = np.full(y.size, -1, dtype=np.intp)
     codes[kept] = kept_codes
     return Labels(all_classes[present], codes, factors[present])
+
+
+def counted_rows(weight: Vector | None, n: int) -> Index:
+    """The rows that have weight; there must be one."""
+    if weight is None:
+        return np.arange(n, dtype=np.intp)
+    kept = np.flatnonzero(weight > 0.0)
+    if kept.size == 0:
+        msg = (
+            "Invalid input - all samples have zero or negative weights. Rows with "
+            "sample_weight ≤ 0 are left out: give some rows a positive weight"
+        )
+        raise InputError(msg)
+    return kept
 
 
 def sample_weights(sample_weight: Any, n: int, shape: tuple[int, ...]) -> Vector | None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import IndefiniteKernelWarning, InputError
+from maxmargin.kernels import Kernel
+from maxmargin.validation import is_precomputed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,14 +30,15 @@ def warn_if_indefinite(
 ) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
-    linear, rbf, and poly with coef0 ≥ 0 are positive semi-definite by construction and
-    are not looked at. A precomputed matrix of at most 2000 rows is judged as a whole;
-    beyond, 1000 rows spread evenly over it are. Of functions, sigmoid, and poly with
-    coef0 < 0 at most 200 rows are evaluated.
+    linear, rbf, and poly with coef0 ≥ 0 (and sums, products and multiples of such kernel
+    objects) are positive semi-definite by construction and are not looked at. A
+    precomputed matrix of at most 2000 rows is judged as a whole; beyond, 1000 rows spread
+    evenly over it are. Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows
+    are evaluated.
 
     Parameters
     ----------
-    kernel : str or callable
+    kernel : str, Kernel or callable
         The parameter of the machine.
     gram : Gram
         Its kernel matrix.
@@ -46,19 +49,21 @@ def warn_if_indefinite(
     stacklevel : int
         Whose line the warning shall show.
     """
-    if callable(kernel) or kernel == "sigmoid" or (kernel == "poly" and coef0 < 0.0):
-        rows = _spread(gram.n, 200)
-    elif kernel == "precomputed":
+    if isinstance(kernel, Kernel) and kernel.is_semidefinite_by_construction:
+        return
+    if is_precomputed(kernel):
         rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
+    elif callable(kernel) or kernel == "sigmoid" or (kernel == "poly" and coef0 < 0.0):
+        rows = _spread(gram.n, 200)
     else:
         return
     K = np.empty((rows.size, rows.size), dtype=np.float64)
     gram.block(rows, rows, K)
-    if callable(kernel):
+    if callable(kernel) and not is_precomputed(kernel):
         _refuse_asymmetric(kernel, K)
     lowest = _negative_eigenvalue(K, eps)
     if lowest is not None:
-        name = getattr(kernel, "__name__", kernel)
+        name = getattr(kernel, "__name__", str(kernel))
         part = "" if rows.size == gram.n else f" (on a sample of {rows.size} rows)"
         warnings.warn(
             f"kernel {name} is not positive semi-definite: smallest eigenvalue "

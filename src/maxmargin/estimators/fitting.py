@@ -14,39 +14,31 @@ from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
 from maxmargin.estimators.definiteness import warn_if_indefinite
-from maxmargin.estimators.multiclass import Plan, pair_betas, solve
-from maxmargin.estimators.prediction import checked_model, kernel_of
+from maxmargin.estimators.folds import out_of_fold
+from maxmargin.estimators.parts import judged, solve
+from maxmargin.estimators.workbench import workbench
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.store import PairGrams, binary_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 from maxmargin.parallel import Workers
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from maxmargin.estimators.multiclass import Duals, Pair, Solved
-    from maxmargin.estimators.prediction import Fitted
-    from maxmargin.solvers.base import Observer
+    from maxmargin.estimators.multiclass import Duals, Scheme
+    from maxmargin.estimators.parts import Part, Solved
+    from maxmargin.solvers.base import Observer, Solver
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
-__all__ = [
-    "Earlier",
-    "Task",
-    "fitted_attributes",
-    "model_to_go_on_from",
-    "solve_all",
-    "warm_betas",
-    "warn_if_early",
-]
+__all__ = ["Solution", "Task", "fitted_attributes", "solve_all", "warn_if_early"]
 
-# warn → warn_if_early → fit → (the decorator with_callbacks →) the caller
-CALLER = 4 if FIT_IS_WRAPPED else 3
+# warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
+CALLER = 5 if FIT_IS_WRAPPED else 4
 
 ADVICE = {
     Stop.MAX_ITER: "raise max_iter, scale the features, or go on from here with "
@@ -62,123 +54,123 @@ class Task(NamedTuple):
     """What a fit was given, checked."""
 
     rows: Any  # X
-    precomputed: bool  # whether X is the kernel matrix
+    kernel: Any  # as the factory understands it
     gamma: float
-    classes: NDArray[Any]
-    class_weight: Vector
-    codes: Index  # class of every row; −1: left out
-    price: Vector  # C · class weight · sample weight of every row
-    pairs: list[Pair]
+    parts: list[Part]
+    scheme: Scheme | None = None  # of several classes
+    folds: Index | None = None  # of every row of X, for probabilities
+    known: Mapping[str, Any] = {}  # fitted attributes that need no solution
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether X is the kernel matrix."""
+        return isinstance(self.kernel, str)
 
 
-class Earlier(NamedTuple):
-    """The fitted model that ``warm_start`` goes on from."""
+class Solution(NamedTuple):
+    """All parts of a fit, solved."""
 
-    shape: tuple[int, ...]
-    classes: NDArray[Any]
-    support: Index
-    model: Fitted
+    solved: list[Solved]
+    held_out: list[Vector]  # out-of-fold scores of every part, if there are folds
+    others: list[Solved]  # the folds
+    n_kernel: int  # values computed in all
 
 
 def solve_all(
     estimator: Any,
-    task: Task,
+    tasks: Sequence[Task],
     warm: Sequence[Vector] | None,
     bridges: Sequence[Observer],
-) -> tuple[list[Solved], int]:
-    """Solve every pair; also the number of kernel values computed in all."""
-    count = len(task.pairs)
-    kernel = kernel_of(estimator, task.gamma)
-    observers = [*_observers(estimator, count), *bridges]
+) -> list[Solution]:
+    """Solve every part of the tasks, which differ in C alone, ascending.
+
+    A part is solved for one C after the other, each from the answer before; where an
+    answer holds for every larger C, it is not sought again.
+    """
+    first = tasks[0]
+    count = len(first.parts)
+    observers = [*_observers(estimator, count * len(tasks)), *bridges]
     cache_bytes = int(estimator.cache_size * (1 << 20))
     with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
-        gram = training_gram(kernel, task.rows, workers=workers)
-        floating = task.rows.dtype.kind == "f"
+        gram = training_gram(first.kernel, first.rows, workers=workers)
+        floating = first.rows.dtype.kind == "f"
         warn_if_indefinite(
             estimator.kernel,
             gram,
             coef0=float(estimator.coef0),
-            eps=float(np.finfo(task.rows.dtype).eps) if floating else 0.0,
+            eps=float(np.finfo(first.rows.dtype).eps) if floating else 0.0,
             stacklevel=CALLER + 1,
         )
         watching = [interrupt, *observers]
-        if count == 1:
-            one = _solve_one(estimator, task, gram, cache_bytes, watching, warm)
-            return [one], one.n_kernel
-        return _solve_pairs(estimator, task, gram, cache_bytes, watching, warm, workers)
+        bench = workbench(gram, first.parts, first.scheme, cache_bytes, workers)
+        solver = _solver(estimator, bench.share)
 
+        def one(number: int, gram: Any) -> list[_Step]:
+            parts = [task.parts[number] for task in tasks]
+            folds = None if first.folds is None else first.folds[parts[0].rows]
+            start = None if warm is None else warm[number]
+            found: list[_Step] = []
+            for now in _along(parts, gram, solver, start, watching, not bench.shared):
+                scores = np.empty(0)
+                others: list[Solved] = []
+                if folds is not None:
+                    scores, others = out_of_fold(
+                        now, folds, gram, solver, workers, watching
+                    )
+                found.append(_Step(now, scores, others))
+            return found
 
-def _solve_one(
-    estimator: Any,
-    task: Task,
-    gram: Any,
-    cache_bytes: int,
-    observers: Sequence[Observer],
-    warm: Sequence[Vector] | None,
-) -> Solved:
-    """Two classes: one problem, which has all threads and all memory."""
-    index = np.flatnonzero(task.codes >= 0)
-    part = gram if index.size == task.codes.size else gram.narrowed(index)
-    part, left = binary_gram(part, cache_bytes)
-    return solve(
-        task.pairs[0],
-        index,
-        part,
-        task.codes,
-        task.price,
-        _plan(estimator, left),
-        observers=observers,
-        warm=None if warm is None else warm[0],
-    )
-
-
-def _solve_pairs(
-    estimator: Any,
-    task: Task,
-    gram: Any,
-    cache_bytes: int,
-    observers: Sequence[Observer],
-    warm: Sequence[Vector] | None,
-    workers: Workers,
-) -> tuple[list[Solved], int]:
-    """More classes: every pair is a problem, several at a time, one thread each."""
-    classes = range(len(task.classes))
-    members = [np.flatnonzero(task.codes == k) for k in classes]
-    grams = PairGrams(gram, members, cache_bytes, workers)
-    plan = _plan(estimator, grams.share)
-
-    def one(number: int) -> Solved:
-        pair = task.pairs[number]
-        index, part = grams.pair(pair.first, pair.second)
-        return solve(
-            pair,
-            index,
-            part,
-            task.codes,
-            task.price,
-            plan,
-            observers=observers,
-            warm=None if warm is None else warm[number],
+        columns, n_kernel = bench.run(one)
+    solutions = []
+    for steps in zip(*columns, strict=True):
+        others = [fold for step in steps for fold in step.others]
+        n_kernel += sum(fold.certificate.n_kernel for fold in others)
+        solutions.append(
+            Solution(
+                solved=[step.solved for step in steps],
+                held_out=[step.held_out for step in steps],
+                others=others,
+                n_kernel=n_kernel,
+            )
         )
-
-    with Workers(min(workers.count, grams.at_once)) as outside:
-        solved = outside.map(one, range(len(task.pairs)))
-    return solved, grams.n_kernel + sum(one.n_kernel for one in solved)
+        n_kernel = 0  # of the whole path, told once
+    return solutions
 
 
-def _plan(estimator: Any, cache_bytes: int) -> Plan:
-    """How every problem of this fit is solved, with so much memory for kernel values."""
-    return Plan(
-        solver=_solver(estimator, cache_bytes),
-        squared=estimator.loss == "squared_hinge",
-        fit_intercept=bool(estimator.fit_intercept),
-    )
+class _Step(NamedTuple):
+    """One part at one C."""
+
+    solved: Solved
+    held_out: Vector
+    others: list[Solved]
+
+
+def _along(
+    parts: Sequence[Part],
+    gram: Any,
+    solver: Solver,
+    start: Vector | None,
+    observers: Sequence[Observer],
+    counted: bool,
+) -> Iterator[Solved]:
+    """One part at every C, each from the answer before."""
+    before: Solved | None = None
+    for part in parts:
+        if before is not None and part.outlives(before.problem, before.model):
+            problem = part.problem(gram)
+            now = judged(part, problem, before.model, solver, stop=before.stop)
+        else:
+            now = solve(
+                part, gram, solver, warm=start, observers=observers, counted=counted
+            )
+        yield now
+        before, start = now, now.expansion.coef
 
 
 def _solver(estimator: Any, cache_bytes: int) -> Any:
-    """The solver a user named."""
+    """The solver a user named; only classifiers have a choice."""
     tol, limit = float(estimator.tol), int(estimator.max_iter)
-    if estimator.solver == "pegasos":
+    if getattr(estimator, "solver", "smo") == "pegasos":
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         return Pegasos(tol=tol, max_iter=limit, cache_bytes=cache_bytes, seed=seed)
     return WorkingSetSmo(
@@ -218,8 +210,6 @@ def fitted_attributes(task: Task, duals: Duals) -> dict[str, Any]:
             _full_csr(dual_coef, type(rows)) if sparse.issparse(rows) else dual_coef
         ),
         "intercept_": duals.intercept,
-        "classes_": task.classes,
-        "class_weight_": task.class_weight,
         "shape_fit_": rows.shape,
         "gamma_": task.gamma,
     }
@@ -233,62 +223,18 @@ def _full_csr(dense: Vector, kind: Any) -> Any:
     return kind((dense.ravel(), indices, indptr), shape=dense.shape)
 
 
-# --- going on -----------------------------------------------------------------------
-
-
-def model_to_go_on_from(estimator: Any) -> Earlier | None:
-    """Take what warm_start needs, before validation changes anything."""
-    if not (estimator.warm_start and hasattr(estimator, "dual_coef_")):
-        return None
-    model = checked_model(estimator)
-    support = np.asarray(estimator.support_, dtype=np.intp)
-    return Earlier(estimator.shape_fit_, estimator.classes_, support, model)
-
-
-def warm_betas(before: Earlier, task: Task) -> list[Vector]:
-    """β of every pair in the earlier model, whose rows must be these rows."""
-    support, model = before.support, before.model
-    owner = np.repeat(np.arange(model.k), np.diff(model.bounds))
-    same = before.shape == task.rows.shape and np.array_equal(
-        before.classes, task.classes
-    )
-    if same:
-        now = task.codes[support]
-        same = bool(((now == owner) | (now == -1)).all())
-    if same and not task.precomputed:
-        same = _same_rows(task.rows[support], model.vectors)
-    if not same:
-        msg = (
-            "warm_start=True goes on from the model of the fit before, so X and y must "
-            f"be its X and y: it was fitted on shape {before.shape} with classes "
-            f"{list(before.classes)}, and this X has shape {task.rows.shape}, classes "
-            f"{list(task.classes)} or other rows; set warm_start=False to start anew"
-        )
-        raise InputError(msg)
-    n = task.rows.shape[0]
-    return [pair_betas(pair, n, support, owner, model.dual_coef) for pair in task.pairs]
-
-
-def _same_rows(rows: Any, vectors: Any) -> bool:
-    """Whether two blocks of rows are equal, dense or sparse."""
-    if rows.shape != vectors.shape:
-        return False
-    if sparse.issparse(rows) or sparse.issparse(vectors):
-        kind = type(rows) if sparse.issparse(rows) else type(vectors)
-        return bool((kind(rows) != kind(vectors)).nnz == 0)
-    return bool(np.array_equal(rows, vectors))
-
-
-def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
+def warn_if_early(
+    estimator: Any, solved: Sequence[Solved], *, stacklevel: int = CALLER
+) -> None:
     """Say how far from its tolerance the solver stopped; callbacks know why they did."""
-    advice = ADVICE if estimator.solver == "smo" else SLOW_ADVICE
+    advice = ADVICE if getattr(estimator, "solver", "smo") == "smo" else SLOW_ADVICE
     early = [one for one in solved if one.stop in ADVICE]
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
     if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and np.isinf(worst.certificate.primal):
         msg = (
-            f"C=inf: no plane separating {worst.pair.name} was found in {worst.n_iter:,} "
+            f"C=inf: no plane separating {worst.part.name} was found in {worst.n_iter:,} "
             "iterations: the classes overlap, or are too close for features of such "
             "different sizes; use a finite C, or scale the features"
         )
@@ -306,5 +252,5 @@ def warn_if_early(estimator: Any, solved: Sequence[Solved]) -> None:
         f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
         f"usable; to improve it, {advice[worst.stop]}.",
         ConvergenceWarning,
-        stacklevel=CALLER,
+        stacklevel=stacklevel,
     )

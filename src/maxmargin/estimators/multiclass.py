@@ -1,210 +1,216 @@
-"""One machine for every two classes: which, how they are solved, what they add up to.
+"""Several classes from binary problems: which, and what they add up to.
 
-Conventions are LIBSVM's. Classes i < j meet once, in the order (0, 1), (0, 2), …,
-(1, 2), …; the decision of the pair is positive for class i. With two classes in all it
-is positive for class 1, as in every binary classifier of scikit-learn.
+One against one (:class:`OneVsOne`): classes i < j meet once, in the order (0, 1), (0, 2),
+…, (1, 2), …; the decision of the pair is positive for class i, as in LIBSVM. The class
+with the most won pairs is predicted; a tie goes to the lowest class, or with
+``break_ties`` to the larger sum of decisions.
+
+One against the rest (:class:`OneVsRest`): one problem a class, positive for it. The class
+with the largest decision is predicted; a tie goes to the lowest.
+
+With two classes both are one problem, positive for class 1, as in every binary
+classifier of scikit-learn.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import certificate_of
-from maxmargin.errors import InputError, Stop
-from maxmargin.problem import c_svc
-from maxmargin.solvers.base import drive
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from maxmargin.certificate import Certificate
-    from maxmargin.kernels.base import Gram
-    from maxmargin.problem import Model
-    from maxmargin.solvers.base import Observer, Solver
+    from maxmargin.estimators.parts import Expansion, Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
+    # (name, rows, y) → the problem that tells y = +1 from y = −1
+    Maker = Callable[[str, Index, Vector], Part]
 
-__all__ = [
-    "Duals",
-    "Pair",
-    "Plan",
-    "Solved",
-    "class_pairs",
-    "gather",
-    "ovr_scores",
-    "pair_betas",
-    "solve",
-    "votes",
-]
-
-
-class Pair(NamedTuple):
-    """Two classes, by their positions in ``classes_``."""
-
-    first: int
-    second: int
-    plus: int  # the one for which the decision is positive
-    name: str
-
-
-class Plan(NamedTuple):
-    """What all binary problems of a fit have in common."""
-
-    solver: Solver
-    squared: bool
-    fit_intercept: bool
-
-
-class Solved(NamedTuple):
-    """The end of one binary problem."""
-
-    pair: Pair
-    rows: Index
-    model: Model
-    stop: Stop
-    n_iter: int
-    n_kernel: int
-    margin: float
-    certificate: Certificate
+__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "ovr_scores", "scheme_of", "votes"]
 
 
 class Duals(NamedTuple):
-    """All binary problems together, as scikit-learn's attributes lay them out."""
+    """All problems together, as scikit-learn's attributes lay them out."""
 
     support: Index  # grouped by class
     n_support: NDArray[np.int32]
-    dual_coef: Vector  # (n_classes − 1, n_support)
-    intercept: Vector  # one for each pair
+    dual_coef: Vector  # (n_classes − 1, n_support), or a line for every problem
+    intercept: Vector  # one for each problem
 
 
-def class_pairs(classes: NDArray[Any]) -> list[Pair]:
-    """All pairs, in LIBSVM's order."""
-    k = len(classes)
-    return [
-        Pair(i, j, j if k == 2 else i, f"{classes[i]} against {classes[j]}")
-        for i, j in combinations(range(k), 2)
-    ]
-
-
-def solve(
-    pair: Pair,
-    index: Index,
-    part: Gram,
-    codes: Index,
-    price: Vector,
-    plan: Plan,
-    *,
-    observers: Sequence[Observer] = (),
-    warm: Vector | None = None,
-) -> Solved:
-    """Solve the binary problem of one pair.
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """How several classes are told apart.
 
     Parameters
     ----------
-    pair : Pair
-        Which classes.
-    index : ndarray
-        Rows of the two classes.
-    part : Gram
-        Their kernel matrix.
-    codes, price : ndarray of shape (n,)
-        Class of every row (−1: left out), and its C.
-    plan : Plan
-        How.
-    observers : sequence of Observer
-        Who watches.
-    warm : ndarray of shape (n,) or None
-        β of all rows to go on from.
+    classes : ndarray of shape (k,)
+        Labels, sorted.
+    codes : ndarray of int of shape (n,)
+        Class of every row of X; −1: left out.
     """
-    y = np.where(codes[index] == pair.plus, 1.0, -1.0)
-    problem = c_svc(
-        part,
-        y,
-        price[index],
-        squared=plan.squared,
-        fit_intercept=plan.fit_intercept,
-    )
-    before = part.n_kernel
-    outcome = drive(
-        plan.solver,
-        problem,
-        warm=None if warm is None else warm[index],
-        observers=observers,
-        name=pair.name,
-    )
-    if outcome.stop is Stop.UNBOUNDED:
-        msg = (
-            f"C={float(price.max()):g}: a hard margin needs classes that can be "
-            f"separated, and these overlap ({pair.name}): {outcome.stop.value}; use a "
-            "finite C"
-        )
-        raise InputError(msg)
-    model = outcome.model
-    n_kernel = part.n_kernel - before
-    norm2 = float(model.beta @ (model.gradient - problem.ridge * model.beta - problem.p))
-    return Solved(
-        pair=pair,
-        rows=index,
-        model=model,
-        stop=outcome.stop,
-        n_iter=outcome.n_iter,
-        n_kernel=n_kernel,
-        margin=2.0 / norm2**0.5 if norm2 > 0.0 else float("inf"),
-        certificate=certificate_of(
-            problem,
-            model,
-            tol=plan.solver.tol,
-            criterion=plan.solver.criterion,
-            stop=outcome.stop.value,
-            n_iter=outcome.n_iter,
-            n_kernel=n_kernel,
-            seconds=outcome.seconds,
-            name=pair.name,
-        ),
-    )
+
+    classes: NDArray[Any]
+    codes: Index
+
+    @property
+    def lines(self) -> int:
+        """Lines of the table of coefficients."""
+        raise NotImplementedError
+
+    def parts(self, make: Maker) -> list[Part]:
+        """The binary problems."""
+        raise NotImplementedError
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """Their decision functions in one table."""
+        raise NotImplementedError
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every part from such a table: the inverse of ``gather``."""
+        raise NotImplementedError
 
 
-def gather(codes: Index, k: int, parts: Sequence[tuple[Pair, Index, Model]]) -> Duals:
-    """Merge the β of all pairs: a row that supports any of them is a support vector.
+def scheme_of(name: str, classes: NDArray[Any], codes: Index) -> Scheme:
+    """``"ovo"`` or ``"ovr"``; of two classes there is only one pair."""
+    if name == "ovr" and len(classes) > 2:
+        return OneVsRest(classes, codes)
+    return OneVsOne(classes, codes)
 
-    Every row meets the k − 1 other classes; its coefficient against class j stands in
-    row j − 1 of ``dual_coef`` when j is above its own class, else in row j.
-    """
-    used = np.zeros(codes.size, dtype=bool)
-    for _, index, model in parts:
-        used[index[model.beta != 0.0]] = True
+
+def _used_rows(n: int, parts: Sequence[tuple[Part, Expansion]], codes: Index) -> Index:
+    """Rows that support any of the problems, grouped by class."""
+    used = np.zeros(n, dtype=bool)
+    for part, found in parts:
+        used[part.rows[found.coef != 0.0]] = True
     rows = np.flatnonzero(used)
-    support = rows[np.argsort(codes[rows], kind="stable")]
-    place = np.full(codes.size, -1, dtype=np.intp)
-    place[support] = np.arange(support.size)
-    dual_coef = np.zeros((k - 1, support.size))
-    for pair, index, model in parts:
-        for own, line in ((pair.first, pair.second - 1), (pair.second, pair.first)):
-            mine = (codes[index] == own) & (model.beta != 0.0)
-            dual_coef[line, place[index[mine]]] = model.beta[mine]
-    return Duals(
-        support=support,
-        n_support=np.bincount(codes[support], minlength=k).astype(np.int32),
-        dual_coef=dual_coef,
-        intercept=np.array([model.bias for _, _, model in parts]),
-    )
+    return rows[np.argsort(codes[rows], kind="stable")]
 
 
-def pair_betas(
-    pair: Pair, n: int, support: Index, owner: Index, dual_coef: Vector
-) -> Vector:
-    """β of one pair over all n rows: the inverse of :func:`gather`."""
-    beta = np.zeros(n)
-    for own, line in ((pair.first, pair.second - 1), (pair.second, pair.first)):
-        mine = owner == own
-        beta[support[mine]] = dual_coef[line, mine]
-    return beta
+class OneVsOne(Scheme):
+    """A problem for every two classes."""
+
+    @property
+    def lines(self) -> int:
+        """One for every other class."""
+        return len(self.classes) - 1
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Classes of every problem, in LIBSVM's order."""
+        return list(combinations(range(len(self.classes)), 2))
+
+    @property
+    def members(self) -> list[Index]:
+        """Rows of every class."""
+        return [np.flatnonzero(self.codes == k) for k in range(len(self.classes))]
+
+    def parts(self, make: Maker) -> list[Part]:
+        """The rows of a pair's first class in front; of two classes, all as they are."""
+        classes, members = self.classes, self.members
+        if len(classes) == 2:
+            rows = np.flatnonzero(self.codes >= 0)
+            y = np.where(self.codes[rows] == 1, 1.0, -1.0)
+            return [make(f"{classes[0]} against {classes[1]}", rows, y)]
+        return [
+            make(
+                f"{classes[i]} against {classes[j]}",
+                np.concatenate([members[i], members[j]]),
+                np.repeat([1.0, -1.0], [members[i].size, members[j].size]),
+            )
+            for i, j in self.pairs
+        ]
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """LIBSVM's table: every row meets the k − 1 other classes.
+
+        Its coefficient against class j stands in line j − 1 of ``dual_coef`` when j is
+        above its own class, else in line j.
+        """
+        k = len(self.classes)
+        support = _used_rows(self.codes.size, parts, self.codes)
+        place = np.full(self.codes.size, -1, dtype=np.intp)
+        place[support] = np.arange(support.size)
+        dual_coef = np.zeros((k - 1, support.size))
+        for (i, j), (part, found) in zip(self.pairs, parts, strict=True):
+            for own, line in ((i, j - 1), (j, i)):
+                mine = (self.codes[part.rows] == own) & (found.coef != 0.0)
+                dual_coef[line, place[part.rows[mine]]] = found.coef[mine]
+        return Duals(
+            support=support,
+            n_support=np.bincount(self.codes[support], minlength=k).astype(np.int32),
+            dual_coef=dual_coef,
+            intercept=np.array([found.intercept for _, found in parts]),
+        )
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every pair; rows left out since are forgotten."""
+        found = []
+        for (i, j), part in zip(self.pairs, parts, strict=True):
+            coef = np.zeros(self.codes.size)
+            for own, line in ((i, j - 1), (j, i)):
+                mine = self.codes[support] == own
+                coef[support[mine]] = dual_coef[line, mine]
+            found.append(coef[part.rows])
+        return found
+
+
+class OneVsRest(Scheme):
+    """A problem for every class of three or more, against all others."""
+
+    @property
+    def lines(self) -> int:
+        """One for every class."""
+        return len(self.classes)
+
+    def parts(self, make: Maker) -> list[Part]:
+        """Every problem has all rows."""
+        rows = np.flatnonzero(self.codes >= 0)
+        return [
+            make(
+                f"{name} against the rest",
+                rows,
+                np.where(self.codes[rows] == k, 1.0, -1.0),
+            )
+            for k, name in enumerate(self.classes)
+        ]
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """One line for every class."""
+        support = _used_rows(self.codes.size, parts, self.codes)
+        dual_coef = np.zeros((len(parts), support.size))
+        for line, (part, found) in enumerate(parts):
+            whole = np.zeros(self.codes.size)
+            whole[part.rows] = found.coef
+            dual_coef[line] = whole[support]
+        counts = np.bincount(self.codes[support], minlength=len(self.classes))
+        return Duals(
+            support=support,
+            n_support=counts.astype(np.int32),
+            dual_coef=dual_coef,
+            intercept=np.array([found.intercept for _, found in parts]),
+        )
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every problem; rows left out since are forgotten."""
+        found = []
+        for line, part in enumerate(parts):
+            coef = np.zeros(self.codes.size)
+            coef[support] = dual_coef[line]
+            found.append(coef[part.rows])
+        return found
 
 
 def votes(decisions: Vector, k: int) -> Index:

@@ -16,13 +16,21 @@ from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.estimators.kernel_input import check_magnitude
+from maxmargin.kernels import Kernel, Polynomial, Precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-__all__ = ["RULES", "Rule", "check_parameters", "effective_gamma", "scale_gamma"]
+__all__ = [
+    "FINITE_C",
+    "RULES",
+    "Rule",
+    "check_parameters",
+    "effective_gamma",
+    "scale_gamma",
+]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
@@ -82,6 +90,13 @@ def _one_of(*names: str) -> Rule:
 
 _SWITCH = Rule(_boolean, _always, "True or False")
 
+FINITE_C = Rule(
+    _real,
+    lambda value: 0.0 < value < math.inf,
+    "a positive, finite number",
+    "C is the price of an error outside the tube",
+)
+
 RULES: dict[str, Rule] = {
     "C": Rule(
         _real,
@@ -92,8 +107,24 @@ RULES: dict[str, Rule] = {
     "kernel": Rule(
         lambda value: _text(value) or callable(value),
         lambda value: callable(value) or value in KERNELS,
-        "a str among " + ", ".join(map(repr, KERNELS)) + ", or a callable k(A, B)",
+        "a str among " + ", ".join(map(repr, KERNELS)) + ", a kernel object of "
+        "maxmargin.kernels, or a callable k(A, B)",
     ),
+    "nu": Rule(
+        _real,
+        lambda value: 0.0 < value <= 1.0,
+        "a float in the range (0.0, 1.0]",
+        "nu bounds the fraction of errors from above, that of support vectors from below",
+    ),
+    "epsilon": Rule(
+        _real,
+        lambda value: 0.0 <= value < math.inf,
+        "a finite number of at least 0",
+        "errors up to epsilon cost nothing",
+    ),
+    "probability": _SWITCH,
+    "calibration": _one_of("sigmoid", "isotonic"),
+    "multi_class": _one_of("ovo", "ovr"),
     "degree": Rule(_integer, lambda value: value >= 0, "an integer of at least 0"),
     "gamma": Rule(
         lambda value: _text(value) or _real(value),
@@ -171,7 +202,7 @@ RULES: dict[str, Rule] = {
 def check_parameters(estimator: Any) -> None:
     """Hold every constructor parameter against its rule."""
     for name, value in estimator.get_params(deep=False).items():
-        rule = RULES.get(name)
+        rule = estimator._own_rules.get(name, RULES.get(name))
         if rule is None:  # a subclass checks what it adds
             continue
         right_kind = rule.kind(value)
@@ -190,6 +221,8 @@ def effective_gamma(
 ) -> float:
     """The number that ``gamma`` means for these rows; 0 where no kernel uses it."""
     kernel = estimator.kernel
+    if isinstance(kernel, Kernel):
+        return _checked_object(kernel, X)
     if callable(kernel) or kernel == "precomputed":
         return 0.0
     if kernel == "linear":
@@ -208,6 +241,18 @@ def effective_gamma(
 
     check_magnitude(X, largest)
     return gamma
+
+
+def _checked_object(kernel: Kernel, X: Any) -> float:
+    """A kernel object has its own parameters; only overflow is left to be looked for."""
+    if isinstance(kernel, Polynomial):
+        base = abs(kernel.gamma), abs(kernel.coef0)
+        check_magnitude(
+            X, lambda norm2: float(np.float64(base[0] * norm2 + base[1]) ** kernel.degree)
+        )
+    elif not isinstance(kernel, Precomputed):
+        check_magnitude(X, lambda norm2: norm2)
+    return 0.0
 
 
 def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:

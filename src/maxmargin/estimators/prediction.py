@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from maxmargin.errors import InputError
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels.factory import compile_kernel, expansion
-from maxmargin.validation import checked_csr
+from maxmargin.validation import checked_csr, is_function, is_precomputed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,7 +30,14 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Refusal = Callable[[str, str], NoReturn]
 
-__all__ = ["Fitted", "checked_model", "decision_blocks", "kernel_of", "weights"]
+__all__ = [
+    "Fitted",
+    "checked_model",
+    "decision_blocks",
+    "is_linear",
+    "kernel_of",
+    "weights",
+]
 
 BLOCK = 1 << 22  # decision values held at once where only their votes are wanted
 
@@ -36,11 +45,16 @@ BLOCK = 1 << 22  # decision values held at once where only their votes are wante
 class Fitted(NamedTuple):
     """The checked attributes of a machine."""
 
-    k: int  # classes
+    k: int  # classes; 1 for a machine without any
     bounds: NDArray[np.intp]  # support vectors of class c: bounds[c]:bounds[c + 1]
     vectors: Any  # support vectors, or for a precomputed kernel their row numbers
     dual_coef: Vector
     intercept: Vector
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether ``dual_coef`` is LIBSVM's table of pairs, not a line an output."""
+        return self.k > 2 and self.dual_coef.shape[0] == self.k - 1
 
 
 def checked_model(estimator: Any) -> Fitted:
@@ -68,9 +82,11 @@ def checked_model(estimator: Any) -> Fitted:
             refuse(attribute, "is not finite")
         return found
 
-    k = len(array("classes_", "biufUSOMm").reshape(-1))
-    if k < 2:
-        refuse("classes_", f"has {k} entries")
+    k = 1
+    if is_classifier(estimator):
+        k = len(array("classes_", "biufUSOMm").reshape(-1))
+        if k < 2:
+            refuse("classes_", f"has {k} entries")
     support = array("support_", "iu")
     n_support = array("n_support_", "iu").astype(np.int64)
     dual_coef = np.ascontiguousarray(array("dual_coef_", "f"), dtype=np.float64)
@@ -82,11 +98,13 @@ def checked_model(estimator: Any) -> Fitted:
         refuse("n_support_", f"must hold {k} counts of at most {n}")
     if int(n_support.sum()) != n:
         refuse("n_support_", f"adds up to {n_support.sum()}, not {n}")
-    if dual_coef.shape != (k - 1, n):
-        refuse("dual_coef_", f"has shape {dual_coef.shape}, not {(k - 1, n)}")
-    if intercept.shape != (k * (k - 1) // 2,):
+    lines = max(1, k - 1)
+    rests = k > 2 and dual_coef.shape[:1] == (k,)  # one against the rest
+    if dual_coef.shape != (k if rests else lines, n):
+        refuse("dual_coef_", f"has shape {dual_coef.shape}, not {(lines, n)}")
+    if intercept.shape != (k if rests else max(1, k * (k - 1) // 2),):
         refuse("intercept_", f"has shape {intercept.shape}")
-    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
+    if is_precomputed(estimator.kernel):
         rows = getattr(estimator, "n_features_in_", 0)
         if n and not (support.min() >= 0 and support.max() < rows):
             refuse("support_", f"must lie between 0 and {rows - 1}")
@@ -103,7 +121,7 @@ def checked_model(estimator: Any) -> Fitted:
 def _checked_vectors(estimator: Any, n: int, refuse: Refusal) -> Any:
     vectors = getattr(estimator, "support_vectors_", None)
     name = "support_vectors_"
-    if callable(estimator.kernel) and not hasattr(estimator, "n_features_in_"):
+    if is_function(estimator.kernel) and not hasattr(estimator, "n_features_in_"):
         if not isinstance(vectors, np.ndarray) or vectors.shape[:1] != (n,):
             refuse(name, f"must be an array of {n} samples")
         return vectors
@@ -135,9 +153,9 @@ def _own_csr(value: Any, attribute: str, refuse: Refusal) -> Any:
 def decision_blocks(
     estimator: Any, X: Any, model: Fitted, *, workers: Workers, whole: bool
 ) -> Iterator[tuple[slice, Vector]]:
-    """Decisions of all pairs, in blocks of rows: (rows, values of shape (rows, pairs)).
+    """Decision values in blocks of rows: (rows, values of shape (rows, problems)).
 
-    Each block is positive for the first class of a pair, or with two classes for
+    Those of a pair are positive for its first class, with two classes in all for
     ``classes_[1]``. ``whole`` asks for one block.
     """
     kernel = kernel_of(estimator, estimator.gamma_)
@@ -161,7 +179,7 @@ def decision_blocks(
 def _decisions(kernel: Any, X: Any, model: Fitted, workers: Workers) -> Vector:
     k, bounds = model.k, model.bounds
     out = np.tile(model.intercept, (X.shape[0], 1))
-    if k == 2:
+    if not model.pairwise:
         if bounds[-1]:
             out += expansion(kernel, X, model.vectors, model.dual_coef, workers=workers)
         return out
@@ -180,8 +198,10 @@ def _decisions(kernel: Any, X: Any, model: Fitted, workers: Workers) -> Vector:
 
 
 def kernel_of(estimator: Any, gamma: float) -> Any:
-    """The kernel as compiled code wants it; functions and 'precomputed' as they are."""
+    """The kernel as the factory wants it; functions and 'precomputed' as they are."""
     kernel = estimator.kernel
+    if isinstance(kernel, Kernel):
+        return kernel.compiled()
     if callable(kernel) or kernel == "precomputed":
         return kernel
     return compile_kernel(
@@ -192,12 +212,17 @@ def kernel_of(estimator: Any, gamma: float) -> Any:
     )
 
 
+def is_linear(kernel: Any) -> bool:
+    """Whether features have weights under this kernel."""
+    return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
+
+
 def weights(model: Fitted) -> Any:
-    """Weight vectors of a linear machine, one row for each pair; CSR if the vectors are.
+    """Weight vectors of a linear machine, a row for each problem; CSR if the vectors are.
 
     Row by row Σβ·x over the two classes of the pair, as the decisions are laid out.
     """
-    if model.k == 2:
+    if not model.pairwise:
         return _product(model.dual_coef, model.vectors)
     lines = []
     for i in range(model.k):

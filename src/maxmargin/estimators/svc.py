@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
-
-from maxmargin._callback_bridge import CallbackSupport, bridge_for, with_callbacks
-from maxmargin.certificate import worst_of
-from maxmargin.errors import InputError
-from maxmargin.estimators.fitting import (
-    Task,
-    fitted_attributes,
-    model_to_go_on_from,
-    solve_all,
-    warm_betas,
-    warn_if_early,
-)
-from maxmargin.estimators.kernel_input import check_precomputed
-from maxmargin.estimators.multiclass import class_pairs, gather, ovr_scores, votes
-from maxmargin.estimators.parameters import check_parameters, effective_gamma
-from maxmargin.estimators.prediction import checked_model, decision_blocks, weights
-from maxmargin.parallel import Workers
-from maxmargin.validation import (
-    encode_labels,
-    prediction_rows,
-    sample_weights,
-    training_rows,
-)
+from maxmargin.estimators.classifier import KernelClassifier
+from maxmargin.estimators.parts import Margin, Part
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from maxmargin.certificate import Certificate
-    from maxmargin.solvers.base import Snapshot
+    import numpy as np
+    from numpy.typing import NDArray
 
     Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
 
 __all__ = ["SVC"]
 
 
-class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
+class SVC(KernelClassifier):
     r"""Support vector classification that certifies its answer.
 
     Solves, for the rows :math:`x_i` with labels :math:`y_i=\pm1`,
@@ -54,17 +25,18 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     .. math:: \min_{w,b}\ \tfrac12\|w\|^2 + \sum_i C_i\,\ell\bigl(y_i(\langle w,
               \varphi(x_i)\rangle + b)\bigr), \qquad \ell(m) = \max(0, 1-m),
 
-    one against one for more than two classes. Parameters, methods and attributes that
-    scikit-learn's ``SVC`` has too mean the same here.
+    one against one (or against the rest) for more than two classes. Parameters, methods
+    and attributes that scikit-learn's ``SVC`` has too mean the same here.
 
     Parameters
     ----------
     C : float, default=1.0
         Price of a margin error; ``inf`` is the hard margin.
-    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'} or callable, \
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means. A callable gets two blocks of rows and returns the matrix
-        of their kernel values; its rows may be anything that can be put in an array.
+        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        function that gets two blocks of rows and returns the matrix of their kernel
+        values; its rows may be anything that can be put in an array.
     degree : int, default=3
         Degree of 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
@@ -74,6 +46,9 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
         Whether the solver may leave points at a bound aside for a while.
+    probability : bool, default=False
+        Whether to learn probabilities, from the scores of five folds (drawn with
+        ``random_state``). ``predict`` then names the most probable class.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
         in float64; 'pegasos' when the relative duality gap is at most ``tol``.
@@ -94,11 +69,17 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         Whether ``predict`` breaks ties of votes by the 'ovr' scores; otherwise the
         lowest class wins.
     random_state : int, RandomState or None, default=None
-        Seed of ``solver='pegasos'``; 'smo' is deterministic.
+        Seed of the folds of ``probability=True``, and of ``solver='pegasos'``; 'smo' is
+        deterministic.
     loss : {'hinge', 'squared_hinge'}, default='hinge'
         What a margin error costs.
     fit_intercept : bool, default=True
         Whether there is an intercept.
+    multi_class : {'ovo', 'ovr'}, default='ovo'
+        More than two classes: every two of them against each other, and votes (a tie
+        goes to the lowest class); or each against the rest, and the largest decision.
+    calibration : {'sigmoid', 'isotonic'}, default='sigmoid'
+        How decisions become probabilities: Platt's sigmoid, or any increasing function.
     solver : {'smo', 'pegasos'}, default='smo'
         Decomposition with a working set, or stochastic subgradients (which needs
         ``fit_intercept=False``).
@@ -120,11 +101,15 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     n_support_ : ndarray of shape (n_classes,)
         Number of support vectors of each class.
     dual_coef_ : ndarray or CSR of shape (n_classes - 1, n_SV)
-        Coefficients of the support vectors, in LIBSVM's layout.
+        Coefficients of the support vectors, in LIBSVM's layout; for ``'ovr'`` one line
+        for every class.
     coef_ : ndarray or CSR of shape (n_pairs, n_features)
         Weights of the features, for the linear kernel.
     intercept_ : ndarray of shape (n_pairs,)
         Intercepts.
+    probA_, probB_ : ndarray of shape (n_pairs,)
+        With ``probability=True``: P(first class of the pair) = 1 / (1 + exp(A·d + B)) for
+        the decision d in its favour; for ``'isotonic'``, ``calibrators_`` instead.
     gamma_ : float
         The number that ``gamma`` stood for.
     classes_, class_weight_ : ndarray of shape (n_classes,)
@@ -161,10 +146,6 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
     2.828
     """
 
-    classes_: NDArray[Any]
-    support_: NDArray[np.int32]
-    certificate_: Certificate
-
     def __init__(
         self,
         *,
@@ -174,6 +155,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: bool = False,
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,
@@ -184,6 +166,8 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         loss: str = "hinge",
         fit_intercept: bool = True,
+        multi_class: str = "ovo",
+        calibration: str = "sigmoid",
         solver: str = "smo",
         n_jobs: int | None = None,
         time_limit: float | None = None,
@@ -196,6 +180,7 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight
@@ -206,173 +191,21 @@ class SVC(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.loss = loss
         self.fit_intercept = fit_intercept
+        self.multi_class = multi_class
+        self.calibration = calibration
         self.solver = solver
         self.n_jobs = n_jobs
         self.time_limit = time_limit
         self.callbacks = callbacks
         self.warm_start = warm_start
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        tags.input_tags.pairwise = precomputed
-        tags.input_tags.sparse = not precomputed
-        return tags
-
-    # --- fitting --------------------------------------------------------------------
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the support vectors.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        began = time.perf_counter()
-        check_parameters(self)
-        before = model_to_go_on_from(self)
-        task = self._task(X, y, sample_weight)
-        warm = None if before is None else warm_betas(before, task)
-        metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-
-        def attributes(snapshot: Snapshot) -> dict[str, Any] | None:
-            if len(task.pairs) > 1:
-                return None
-            index = np.flatnonzero(task.codes >= 0)
-            duals = gather(task.codes, 2, [(task.pairs[0], index, snapshot.model)])
-            return fitted_attributes(task, duals)
-
-        bridges = bridge_for(
-            self, X, y, attributes, metadata=metadata, total=len(task.pairs)
+    def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
+        return Margin(
+            name,
+            rows,
+            weight,
+            y,
+            C=float(self.C),
+            squared=self.loss == "squared_hinge",
+            fit_intercept=bool(self.fit_intercept),
         )
-        solved, n_kernel = solve_all(self, task, warm, bridges)
-        parts = [(one.pair, one.rows, one.model) for one in solved]
-        duals = gather(task.codes, len(task.classes), parts)
-        self.__dict__.update(fitted_attributes(task, duals))
-        self.n_iter_ = np.array([one.n_iter for one in solved], dtype=np.int32)
-        self.fit_status_ = int(not all(one.stop.converged for one in solved))
-        margins = np.array([one.margin for one in solved])
-        self.margin_ = float(margins[0]) if margins.size == 1 else margins
-        self.certificate_ = worst_of(
-            [one.certificate for one in solved],
-            n_support=int(duals.support.size),
-            n_kernel=n_kernel,
-            seconds=time.perf_counter() - began,
-        )
-        warn_if_early(self, solved)
-        for bridge in bridges:
-            bridge.finish()
-        return self
-
-    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
-        """Check what ``fit`` was given."""
-        rows, given = training_rows(self, X, y)
-        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
-        labels = encode_labels(given, weight, self.class_weight)
-        precomputed = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        if precomputed:
-            check_precomputed(rows)
-        price = float(self.C) * labels.class_weight[labels.codes]
-        if weight is not None:
-            np.multiply(price, weight, out=price, where=weight > 0.0)
-        return Task(
-            rows=rows,
-            precomputed=precomputed,
-            gamma=effective_gamma(self, rows, weight),
-            classes=labels.classes,
-            class_weight=labels.class_weight,
-            codes=labels.codes,
-            price=price,
-            pairs=class_pairs(labels.classes),
-        )
-
-    # --- predicting -----------------------------------------------------------------
-
-    def decision_function(self, X: Any) -> Vector:
-        """How far on which side of the boundary every row lies; ±1 is the margin.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, their kernel values with every row of the
-            training set.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_samples,), (n_samples, n_classes) or \
-                (n_samples, n_pairs)
-            With two classes, positive for ``classes_[1]``. With more, a score for each
-            class ('ovr'), or for each pair, positive for its first class ('ovo').
-        """
-        check_is_fitted(self)
-        return self._decide(X, ovr=self.decision_function_shape == "ovr")
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Label of every row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, their kernel values with every row of the
-            training set.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Winners of the votes of all pairs.
-        """
-        check_is_fitted(self)
-        if self.break_ties and self.decision_function_shape == "ovo":
-            msg = "break_ties must be False when decision_function_shape is 'ovo'"
-            raise InputError(msg)
-        check_parameters(self)
-        rows = prediction_rows(self, X)
-        model = checked_model(self)
-        winner = np.empty(rows.shape[0], dtype=np.intp)
-        with Workers(self.n_jobs) as workers:
-            for some, values in decision_blocks(
-                self, rows, model, workers=workers, whole=False
-            ):
-                if model.k == 2:
-                    winner[some] = values[:, 0] >= 0.0
-                elif self.break_ties:
-                    winner[some] = ovr_scores(values, model.k).argmax(axis=1)
-                else:
-                    winner[some] = votes(values, model.k)
-        return np.asarray(self.classes_).take(winner)
-
-    def _decide(self, X: Any, *, ovr: bool) -> Vector:
-        check_parameters(self)
-        rows = prediction_rows(self, X)
-        model = checked_model(self)
-        scores = ovr and model.k > 2
-        parts = []
-        with Workers(self.n_jobs) as workers:
-            for _, values in decision_blocks(
-                self, rows, model, workers=workers, whole=not scores
-            ):
-                parts.append(ovr_scores(values, model.k) if scores else values)
-        decision: Vector = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        return decision.ravel() if model.k == 2 else decision
-
-    @property
-    def coef_(self) -> Any:
-        """Weights of the features, when ``kernel='linear'``; read-only."""
-        if not (isinstance(self.kernel, str) and self.kernel == "linear"):
-            msg = "coef_ is only available when using a linear kernel"
-            raise AttributeError(msg)
-        check_is_fitted(self)
-        coef = weights(checked_model(self))
-        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
-        return coef

@@ -3,7 +3,9 @@
 A :class:`Gram` is K over the n points of one problem. It is never stored as a whole
 unless it is small (:mod:`maxmargin.kernels.store`): a solver asks for blocks of values,
 or for products in which the values are made, used and forgotten. Its implementations are
-:class:`~maxmargin.kernels.gram.VectorGram` (compiled kernels of dense or sparse rows),
+:class:`~maxmargin.kernels.gram.VectorGram` (compiled kernels of dot products),
+:class:`~maxmargin.kernels.pair_gram.PairGram` (compiled kernels of pairs of rows),
+:class:`~maxmargin.kernels.composite.CompositeGram` (sums and products of those),
 :class:`~maxmargin.kernels.table.TableGram` (precomputed) and
 :class:`~maxmargin.kernels.table.CallableGram` (a Python function).
 """
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Gram"]
+__all__ = ["Gram", "SourceGram"]
 
 
 class Gram(Protocol):
@@ -33,7 +35,10 @@ class Gram(Protocol):
 
     n: int
     precisions: tuple[np.dtype[Any], ...]
-    cost: float  # of one value, in units of about a nanosecond
+
+    @property
+    def cost(self) -> float:
+        """Work of one value, in units of about a nanosecond; 0 where it is a look-up."""
 
     def diagonal(self) -> Vector:
         """K[i, i] for every point, in float64."""
@@ -54,3 +59,20 @@ class Gram(Protocol):
     @property
     def n_kernel(self) -> int:
         """Number of kernel values computed so far."""
+
+
+class SourceGram(Gram, Protocol):
+    """A Gram that can be divided: what a fit asks, to hand parts of it to solvers."""
+
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """The precisions in which n of the points are worth asking for."""
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> SourceGram:
+        """The matrix of the points ``index``, in one thread, with a count of its own.
+
+        For problems that are themselves spread over threads. It begins in ``dtype``
+        (by default ``precisions_for(len(index))[0]``).
+        """
+
+    def narrowed(self, index: Index) -> SourceGram:
+        """The matrix of the points ``index``, with the same threads and a new count."""

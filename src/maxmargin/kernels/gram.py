@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["VectorGram", "prepare", "vector_expansion"]
+__all__ = [
+    "VectorCross",
+    "VectorGram",
+    "prepare",
+    "vector_diagonal",
+    "vector_expansion",
+]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
@@ -229,18 +235,46 @@ def _spread_product(
     workers.spread(slab, index.size, _GRAIN)
 
 
+class VectorCross:
+    """The values between the rows of A and those of B, in float64 throughout."""
+
+    def __init__(self, kernel: VectorKernel, A: Any, B: Any, workers: Workers) -> None:
+        self._workers = workers
+        self._kernel, (left, right) = prepare(kernel, spread_of(B), DOUBLE, A, B)
+        self._sides = (
+            left,
+            _norms(left, A.shape[0], DOUBLE, workers),
+            right,
+            _norms(right, B.shape[0], DOUBLE, workers),
+        )
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """k(A[rows], B[cols]) into the top left corner of ``out``."""
+        self._product(rows, cols, _NO_COEF, tiles.STORE, out)
+
+    def expand(self, rows: Index, cols: Index, coef: Vector, out: NDArray[Any]) -> None:
+        """``out[t, m] += Σ_j k(A[rows[t]], B[cols[j]])·coef[m, j]``."""
+        self._product(rows, cols, coef, tiles.ADD, out)
+
+    def _product(
+        self, rows: Index, cols: Index, coef: Vector, mode: int, out: NDArray[Any]
+    ) -> None:
+        sides, workers = self._sides, self._workers
+        _spread_product(self._kernel, sides, rows, cols, coef, mode, out, workers)
+
+
 def vector_expansion(
     kernel: VectorKernel, X: Any, vectors: Any, coef: Vector, workers: Workers
 ) -> Vector:
     """``out[t, m] = Σ_j K(X[t], vectors[j])·coef[m, j]`` in float64 throughout."""
-    kernel, (left, right) = prepare(kernel, spread_of(vectors), DOUBLE, X, vectors)
     index = np.arange(X.shape[0], dtype=np.intp)
     cols = np.arange(vectors.shape[0], dtype=np.intp)
-    norms = (
-        _norms(left, index.size, DOUBLE, workers),
-        _norms(right, cols.size, DOUBLE, workers),
-    )
     out = np.zeros((index.size, coef.shape[0]))
-    sides = (left, norms[0], right, norms[1])
-    _spread_product(kernel, sides, index, cols, coef, tiles.ADD, out, workers)
+    VectorCross(kernel, X, vectors, workers).expand(index, cols, coef, out)
     return out
+
+
+def vector_diagonal(kernel: VectorKernel, X: Any) -> Vector:
+    """k(x, x) of every row, in float64."""
+    kernel, (rows,) = prepare(kernel, spread_of(X), DOUBLE, X)
+    return diagonal_of(kernel, _norms(rows, X.shape[0], DOUBLE, Workers(1)))

@@ -9,6 +9,7 @@ is stored depends on sizes alone, so results do not depend on threads.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +96,9 @@ class ClassTables:
 class StoredGram:
     """A Gram that keeps every row it has computed, in one precision.
 
+    Several threads may ask it at once: a row is computed by one of them, under a lock,
+    and counts as present only when all its values are.
+
     Parameters
     ----------
     gram : Gram
@@ -114,11 +118,18 @@ class StoredGram:
         self._gram, self._dtype, self._own = gram, gram.precisions[0], own
         self._table: NDArray[Any] | None = None
         self._have = np.zeros(self.n, bool)
+        self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Values are left behind when pickled: they can be computed again."""
-        kept = {**self.__dict__, "_table": None}
-        return {**kept, "_have": np.zeros(self.n, bool)}
+        kept = {**self.__dict__, "_table": None, "_have": np.zeros(self.n, bool)}
+        del kept["_lock"]
+        return kept
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Threads that share the copy share a lock of its own."""
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
 
     @property
     def n_kernel(self) -> int:
@@ -129,6 +140,19 @@ class StoredGram:
         """K[i, i] in float64."""
         diagonal: Vector = self._gram.diagonal()
         return diagonal
+
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """The precisions of the Gram behind this one."""
+        precisions: tuple[np.dtype[Any], ...] = self._gram.precisions_for(n)
+        return precisions
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> Any:
+        """The matrix of the points ``index``, of which nothing is kept here."""
+        return self._gram.subset(index, dtype)
+
+    def narrowed(self, index: Index) -> Any:
+        """The matrix of the points ``index``, of which nothing is kept here."""
+        return self._gram.narrowed(index)
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into ``out``."""
@@ -148,17 +172,21 @@ class StoredGram:
 
     def _rows(self, wanted: Index) -> NDArray[Any]:
         """The table, with the wanted rows in it."""
-        if self._table is None:
-            self._table = np.empty((self.n, self.n), self._dtype)
-        missing = wanted[~self._have[wanted]]
-        if missing.size:
-            self._have[missing] = True
-            if self._own is None:
-                everyone = np.arange(self.n, dtype=np.intp)
-                self._compute(missing, everyone, 0)
-            else:
-                self._compute_beside(missing, self._own)
-        return self._table
+        table = self._table
+        if table is not None and self._have[wanted].all():
+            return table
+        with self._lock:
+            if self._table is None:
+                self._table = np.empty((self.n, self.n), self._dtype)
+            missing = wanted[~self._have[wanted]]
+            if missing.size:
+                if self._own is None:
+                    everyone = np.arange(self.n, dtype=np.intp)
+                    self._compute(missing, everyone, 0)
+                else:
+                    self._compute_beside(missing, self._own)
+                self._have[missing] = True  # now, not before: others read without lock
+            return self._table
 
     def _compute(self, rows: Index, cols: Index, at: int) -> None:
         assert self._table is not None

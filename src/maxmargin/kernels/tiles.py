@@ -32,6 +32,7 @@ __all__ = [
     "product",
     "scratch",
     "shape_of",
+    "weighted",
 ]
 
 ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
@@ -127,6 +128,7 @@ def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
 
 
 def _weighted(values, factors):
+    """Σ values·factors in float64."""
     total = 0.0
     for c in range(values.size):
         total += np.float64(values[c]) * factors[c]
@@ -134,7 +136,7 @@ def _weighted(values, factors):
 
 
 # The one place where a sum may be reordered: kernel values themselves never are.
-_weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
+weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
 
 
 def _product(  # noqa: PLR0912  one compiled body for all requests
@@ -180,7 +182,7 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
                 else:
                     for m in range(coef.shape[0]):
                         factors = coef[m][first:last]
-                        sums[offset + t + r, m] += _weighted(values, factors)
+                        sums[offset + t + r, m] += weighted(values, factors)
         for c in range(first, last, width):
             clear_lanes(
                 others, cols, c, min(c + width, last), width, panels, (c - first) * d

@@ -1,0 +1,90 @@
+"""The C-path: one machine for many C, each from the answer before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from maxmargin.errors import InputError, InputTypeError
+from maxmargin.estimators.fitting import solve_all, warn_if_early
+from maxmargin.estimators.machine import KernelMachine
+from maxmargin.estimators.parameters import check_parameters
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["path"]
+
+
+def path(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    Cs: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> list[Any]:
+    """Fit a machine for every C, for much less than the price of separate fits.
+
+    The problems are solved in the order of rising C on one kernel matrix, each from the
+    coefficients of the one before. When no coefficient of a problem is at its bound, the
+    answer holds for every larger C and is not sought again (its ``n_iter_`` is then 0).
+
+    Parameters
+    ----------
+    estimator : SVC, SVR or NuSVR
+        A machine with C; it is not fitted itself.
+    X, y, sample_weight : array-like
+        As for its ``fit``.
+    Cs : array-like of shape (m,)
+        Values of C, in any order.
+
+    Returns
+    -------
+    machines : list of estimators
+        Fitted copies in the order of ``Cs``, each with its ``certificate_``. Kernel
+        values are counted in the certificate of the smallest C.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import maxmargin
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machines = maxmargin.path(maxmargin.SVC(), X[50:], y[50:], [0.1, 1.0, 10.0])
+    >>> [len(machine.support_) for machine in machines]
+    [78, 44, 26]
+    >>> all(machine.certificate_.ok for machine in machines)
+    True
+    """
+    values = _checked(estimator, Cs)
+    order = np.argsort(values, kind="stable")
+    machines = [clone(estimator).set_params(C=float(values[at])) for at in order]
+    for machine in machines:
+        check_parameters(machine)
+    tasks = [machine._task(X, y, sample_weight) for machine in machines]
+    solutions = solve_all(estimator, tasks, None, ())
+    for machine, task, solution in zip(machines, tasks, solutions, strict=True):
+        seconds = sum(one.certificate.seconds for one in solution.solved)
+        machine._accept(task, solution, seconds)
+        warn_if_early(machine, [*solution.solved, *solution.others], stacklevel=3)
+    return [machines[place] for place in np.argsort(order, kind="stable")]
+
+
+def _checked(estimator: Any, Cs: ArrayLike) -> Any:
+    if not isinstance(estimator, KernelMachine) or not hasattr(estimator, "C"):
+        msg = (
+            f"path needs a machine with C (SVC, SVR or NuSVR), and got "
+            f"{type(estimator).__name__}"
+        )
+        raise InputTypeError(msg)
+    try:
+        values = np.asarray(Cs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"Cs={Cs!r}: give a list of positive numbers"
+        raise InputTypeError(msg) from error
+    if values.ndim != 1 or values.size == 0:
+        msg = f"Cs has shape {values.shape}: give a list of at least one value of C"
+        raise InputError(msg)
+    return values

@@ -1,0 +1,86 @@
+"""Probabilities of a classifier: learnt from scores out of fold, coupled over classes.
+
+Each binary problem has a calibrator of its own, a sigmoid (Platt) or an isotonic
+function of the decision in favour of the problem's first class (``classes_[0]`` of two),
+as in LIBSVM. Pairs are coupled, one-against-the-rest problems divided by their sum.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.errors import InputError
+from maxmargin.probability import (
+    Sigmoid,
+    couple,
+    fit_isotonic,
+    fit_sigmoid,
+    normalise,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.fitting import Solution
+    from maxmargin.estimators.prediction import Fitted
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["calibrated", "probabilities"]
+
+
+def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:
+    """The fitted attributes of the calibrators of all problems.
+
+    Parameters
+    ----------
+    solution : Solution
+        With out-of-fold scores of every part.
+    kind : {"sigmoid", "isotonic"}
+        Which calibrators.
+    k : int
+        Number of classes.
+    """
+    sign = -1.0 if k == 2 else 1.0  # two classes: decisions are positive for the second
+    found = []
+    for one, scores in zip(solution.solved, solution.held_out, strict=True):
+        part: Any = one.part
+        fit = fit_sigmoid if kind == "sigmoid" else fit_isotonic
+        found.append(fit(sign * scores, sign * part.y > 0.0, part.weight))
+    if kind == "isotonic":
+        return {"calibrators_": found}
+    return {
+        "probA_": np.array([one.A for one in found]),  # type: ignore[union-attr]
+        "probB_": np.array([one.B for one in found]),  # type: ignore[union-attr]
+    }
+
+
+def probabilities(estimator: Any, values: Vector, model: Fitted) -> Vector:
+    """P(class | x) from decision values of shape (rows, problems)."""
+    first = -values if model.k == 2 else values
+    calibrators = _calibrators(estimator, first.shape[1])
+    each = np.column_stack(
+        [one(first[:, column]) for column, one in enumerate(calibrators)]
+    )
+    whole: Vector = couple(each) if model.k == 2 or model.pairwise else normalise(each)
+    return whole
+
+
+def _calibrators(estimator: Any, count: int) -> list[Any]:
+    """What was fitted, checked against alterations."""
+    if hasattr(estimator, "calibrators_"):
+        name, found = "calibrators_", list(estimator.calibrators_)
+    else:
+        name, found = "probA_ and probB_", []
+        table = [np.ravel(getattr(estimator, one, ())) for one in ("probA_", "probB_")]
+        if all(one.size == count and np.isfinite(one).all() for one in table):
+            found = [Sigmoid(float(a), float(b)) for a, b in zip(*table, strict=True)]
+    if len(found) != count:
+        msg = (
+            f"The internal representation of {type(estimator).__name__} was altered: "
+            f"{name} must hold {count} finite entries; fit it anew"
+        )
+        raise InputError(msg)
+    return found

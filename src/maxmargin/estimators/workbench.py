@@ -1,0 +1,142 @@
+"""Where a fit's problems get their kernel values, and how many are at work at a time.
+
+Values that several problems want are computed once, as far as memory goes. Which are
+kept depends on sizes alone, and what a problem computes never on how many are at work:
+results are the same for every number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from maxmargin.estimators.multiclass import OneVsOne
+from maxmargin.kernels.store import PairGrams, StoredGram, binary_gram
+from maxmargin.parallel import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from maxmargin.estimators.multiclass import Scheme
+    from maxmargin.estimators.parts import Part
+
+__all__ = ["Workbench", "workbench"]
+
+Result = TypeVar("Result")
+
+
+class Workbench(Protocol):
+    """The kernel matrices of all parts of one fit.
+
+    ``share`` is the memory each of them has for its working set, in bytes; ``shared``
+    whether all parts ask one matrix, whose counter then belongs to none of them.
+    """
+
+    share: int
+    shared: bool
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """``work(number of the part, its Gram)`` for all; and kernel values computed."""
+
+
+def workbench(
+    gram: Any,
+    parts: Sequence[Part],
+    scheme: Scheme | None,
+    cache_bytes: int,
+    workers: Workers,
+) -> Workbench:
+    """The workbench that suits the parts.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of all rows of X.
+    parts : sequence of Part
+        The problems.
+    scheme : Scheme or None
+        How several classes are told apart, if there are classes.
+    cache_bytes : int
+        Memory for kernel values.
+    workers : Workers
+        Threads.
+    """
+    if len(parts) == 1:
+        return _Single(gram, parts[0], cache_bytes)
+    if isinstance(scheme, OneVsOne):
+        return _Pairs(gram, scheme, cache_bytes, workers)
+    return _Rests(gram, parts, cache_bytes, workers)
+
+
+def _of_rows(gram: Any, part: Part) -> Any:
+    return gram if part.rows.size == gram.n else gram.narrowed(part.rows)
+
+
+class _Single:
+    """One problem, which has all threads and all memory."""
+
+    shared = False
+
+    def __init__(self, gram: Any, part: Part, cache_bytes: int) -> None:
+        self._gram, self.share = binary_gram(_of_rows(gram, part), cache_bytes)
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """The one problem."""
+        before = self._gram.n_kernel
+        found = work(0, self._gram)
+        return [found], int(self._gram.n_kernel - before)
+
+
+class _Pairs:
+    """Every two classes are a problem: several at a time, one thread each."""
+
+    shared = False
+
+    def __init__(
+        self, gram: Any, scheme: OneVsOne, cache_bytes: int, workers: Workers
+    ) -> None:
+        self._grams = PairGrams(gram, scheme.members, cache_bytes, workers)
+        self._pairs, self._workers = scheme.pairs, workers
+        self.share = self._grams.share
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """All pairs."""
+
+        def one(number: int) -> tuple[Result, int]:
+            _, gram = self._grams.pair(*self._pairs[number])
+            return work(number, gram), int(gram.n_kernel)
+
+        with Workers(min(self._workers.count, self._grams.at_once)) as outside:
+            found = outside.map(one, range(len(self._pairs)))
+        own = sum(count for _, count in found)
+        return [result for result, _ in found], self._grams.n_kernel + own
+
+
+class _Rests:
+    """Every class against the rest: all problems have the same rows.
+
+    When the whole matrix fits in half of the memory its rows are kept for all of them,
+    and several work at a time; otherwise one after the other, with all threads.
+    """
+
+    shared = True
+
+    def __init__(
+        self, gram: Any, parts: Sequence[Part], cache_bytes: int, workers: Workers
+    ) -> None:
+        self._gram = _of_rows(gram, parts[0])
+        self._count, self._workers = len(parts), workers
+        need = self._gram.n**2 * self._gram.precisions[0].itemsize
+        self._stored = self._gram.cost > 0.0 and need <= cache_bytes // 2
+        self.share = cache_bytes // 8 if self._stored else cache_bytes
+        if self._stored:
+            self._gram = StoredGram(self._gram)
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """All classes."""
+        before = self._gram.n_kernel
+        at_once = min(4, self._workers.count) if self._stored else 1
+        with Workers(at_once) as outside:
+            found = outside.map(
+                lambda number: work(number, self._gram), range(self._count)
+            )
+        return found, int(self._gram.n_kernel - before)
