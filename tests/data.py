@@ -41,6 +41,10 @@ class Split(NamedTuple):
     X_test: Any = None
     y_test: np.ndarray | None = None
 
+    def first(self, n: int) -> "Split":
+        """The first n training rows, with the whole test part."""
+        return self._replace(X=self.X[:n], y=self.y[:n])
+
 
 def folder() -> Path:
     """Where real data are looked for."""
@@ -172,6 +176,37 @@ def pmlb(name: str) -> tuple[np.ndarray, np.ndarray]:
     if (y == np.rint(y)).all():
         y = y.astype(np.int64)
     return _shared(np.delete(table, target, axis=1)), _shared(y.copy())
+
+
+@cache
+def houses() -> Split:
+    """California house prices, 18576/2064 × 8 (every tenth row is a test row)."""
+    X, y = pmlb("537_houses")
+    return _standardised(X, y)
+
+
+@cache
+def abalone() -> Split:
+    """Ages of abalone, 3760/417 × 10 (sex is three columns of zeros and ones)."""
+    lines = find("regression/abalone.data").read_text().splitlines()
+    cells = [line.split(",") for line in lines[1:]]
+    sexes = sorted({row[0] for row in cells})
+    X = np.array(
+        [
+            [*(float(row[0] == sex) for sex in sexes), *map(float, row[1:-1])]
+            for row in cells
+        ]
+    )
+    return _standardised(X, np.array([float(row[-1]) for row in cells]), target=False)
+
+
+def _standardised(X: np.ndarray, y: np.ndarray, *, target: bool = True) -> Split:
+    """Mean 0 and variance 1 by the training rows; every tenth row is a test row."""
+    held = np.arange(y.size) % 10 == 0
+    X = (X - X[~held].mean(axis=0)) / X[~held].std(axis=0)
+    if target:
+        y = (y - y[~held].mean()) / y[~held].std()
+    return Split(*map(_shared, (X[~held], y[~held], X[held], y[held])))
 
 
 @cache
