@@ -21,7 +21,7 @@ CACHED = dir="$$($(PY) tests/numba_cache.py)" && NUMBA_CACHE_DIR="$$dir"
 PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency clean
+.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency bench-calibration clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -55,6 +55,9 @@ format: $(STAMP)  ## let ruff fix and format
 bench-quality: $(STAMP)  ## violation and objective of ours and the peers', by one referee
 	@$(PY) -m pip install --quiet --editable ".[bench]"
 	@$(CACHED) $(PY) -m benchmarks.quality $(SETS)
+
+bench-calibration: $(STAMP)  ## probabilities against scikit-learn's way to get them
+	@$(CACHED) $(PY) -m benchmarks.calibration
 
 bench-latency: $(STAMP)  ## import and first-fit times against their budgets
 	@$(PY) -m benchmarks.latency

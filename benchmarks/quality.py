@@ -23,12 +23,12 @@ from sklearn import svm
 from tests import data
 
 import maxmargin
+from benchmarks.page import replace_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 HERE = Path(__file__).parent
-README = HERE.parent / "README.md"
 MARKS = ("<!-- quality: begin -->", "<!-- quality: end -->")
 TOL = 1e-3
 
@@ -189,10 +189,7 @@ def main() -> None:
     stored.write_text(
         json.dumps({"machine": machine, "tol": TOL, "rows": rows}, indent=1) + "\n"
     )
-    page = README.read_text()
-    head, rest = page.split(MARKS[0])
-    tail = rest.split(MARKS[1])[1]
-    README.write_text(f"{head}{MARKS[0]}\n{text}\n{MARKS[1]}{tail}")
+    replace_between(MARKS, text)
 
 
 if __name__ == "__main__":

@@ -127,6 +127,7 @@ def certificate_of(
     problem: Problem,
     model: Model,
     *,
+    counts: tuple[int, int] | None = None,
     tol: float,
     criterion: str = "violation",
     stop: str,
@@ -135,10 +136,15 @@ def certificate_of(
     seconds: float,
     name: str = "",
 ) -> Certificate:
-    """Certificate of a solver's own answer, from its β and its gradient F."""
+    """Certificate of a solver's own answer, from its β and its gradient F.
+
+    ``counts`` are the support vectors, all and at a bound, where they are not those of β.
+    """
     both = objective(problem, model)
-    support = model.beta != 0.0
-    bound = support & ((model.beta == problem.lower) | (model.beta == problem.upper))
+    if counts is None:
+        bound = (model.beta == problem.lower) | (model.beta == problem.upper)
+        support = model.beta != 0.0
+        counts = int(support.sum()), int((support & bound).sum())
     return Certificate(
         primal=both.primal,
         dual=both.dual,
@@ -146,9 +152,9 @@ def certificate_of(
         relative_gap=both.relative_gap,
         violation=violation(problem, model.beta, model.gradient),
         bias_interval=model.interval,
-        n_support=int(support.sum()),
-        n_free=int((support & ~bound).sum()),
-        n_bound=int(bound.sum()),
+        n_support=counts[0],
+        n_free=counts[0] - counts[1],
+        n_bound=counts[1],
         n_iter=n_iter,
         n_kernel=n_kernel,
         seconds=seconds,

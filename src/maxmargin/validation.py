@@ -316,19 +316,22 @@ def _balanced(codes: NDArray[np.intp], weight: Vector | None) -> Vector:
     return factors
 
 
-def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> Labels:
+def encode_labels(
+    y: NDArray[Any], weight: Vector | None, class_weight: Any, *, lonely: str = ""
+) -> Labels:
     """Code labels as 0, 1, …; leave rows without weight out.
 
-    A class whose rows all lack weight does not exist.
+    A class whose rows all lack weight does not exist; when only one is left, ``lonely``
+    is what the machine has to say to it, before the explanation.
     """
     with input_errors():
         check_classification_targets(y)
         all_classes, all_codes = np.unique(y, return_inverse=True)
         if len(all_classes) < 2:
             msg = (
-                "The number of classes has to be greater than one; got "
-                f"{len(all_classes)} class ({all_classes[0]!r}): there is nothing to "
-                "tell apart; give rows of at least two classes"
+                "The number of classes has to be greater than one; got 1 class "
+                f"({all_classes.tolist()[0]!r}): there is nothing to tell apart; give "
+                "rows of at least two classes"
             )
             raise InputError(msg)
         if isinstance(class_weight, str) and class_weight == "balanced":
@@ -338,8 +341,8 @@ def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> 
     if not (np.isfinite(factors).all() and (factors > 0.0).all()):
         worst = int(np.argmin(np.where(np.isfinite(factors), factors, -np.inf)))
         msg = (
-            f"class_weight gives class {all_classes[worst]!r} the weight "
-            f"{factors[worst]!r}: class weights multiply C and must be positive and "
+            f"class_weight gives class {all_classes.tolist()[worst]!r} the weight "
+            f"{factors[worst]:g}: class weights multiply C and must be positive and "
             "finite; to leave a class out, leave its rows out"
         )
         raise InputError(msg)
@@ -350,9 +353,10 @@ def encode_labels(y: NDArray[Any], weight: Vector | None, class_weight: Any) -> 
     present, kept_codes = np.unique(all_codes[kept], return_inverse=True)
     if present.size < 2:
         msg = (
-            "Invalid input - all samples with positive weights belong to the same class "
-            f"({all_classes[present[0]]!r}), have the same label. Rows with "
-            "sample_weight ≤ 0 are left out: give rows of two classes a positive weight"
+            f"{lonely}Invalid input - all samples with positive weights belong to the "
+            f"same class ({all_classes.tolist()[present[0]]!r}), have the same label. "
+            "Rows with sample_weight ≤ 0 are left out: give rows of two classes a "
+            "positive weight"
         )
         raise InputError(msg)
     codes = np.full(y.size, -1, dtype=np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -15,7 +15,7 @@ from maxmargin.errors import InputError
 from maxmargin.estimators.folds import stratified_folds
 from maxmargin.estimators.machine import KernelMachine
 from maxmargin.estimators.multiclass import ovr_scores, scheme_of, votes
-from maxmargin.estimators.probabilities import calibrated, probabilities
+from maxmargin.estimators.probabilities import are_fitted, calibrated, probabilities
 from maxmargin.validation import encode_labels, sample_weights, training_rows
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ def _has_probabilities(estimator: Any) -> bool:
 
 class KernelClassifier(ClassifierMixin, KernelMachine):
     """A machine that tells classes apart, by binary problems of one kind."""
+
+    # What weights that leave one class mean to the machine, if more than that.
+    _lonely_class: ClassVar[str] = ""
 
     classes_: NDArray[Any]
 
@@ -74,7 +77,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         rows, given = training_rows(self, X, y)
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
-        labels = encode_labels(given, weight, self.class_weight)
+        labels = encode_labels(
+            given, weight, self.class_weight, lonely=self._lonely_class
+        )
         count = labels.class_weight[labels.codes]
         if weight is not None:
             np.multiply(count, weight, out=count, where=weight > 0.0)
@@ -148,9 +153,10 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if self.break_ties and self.decision_function_shape == "ovo":
             msg = "break_ties must be False when decision_function_shape is 'ovo'"
             raise InputError(msg)
+        probable = self.probability and are_fitted(self)
         winners: list[Index] = []
         for _, values, model, _ in self._values(X, whole=False):
-            if self.probability:
+            if probable:
                 winners.append(probabilities(self, values, model).argmax(axis=1))
             elif model.k == 2:
                 winners.append((values[:, 0] >= 0.0).astype(np.intp))

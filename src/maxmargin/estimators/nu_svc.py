@@ -116,6 +116,8 @@ class NuSVC(KernelClassifier):
     [1]
     """
 
+    _lonely_class = "specified nu is infeasible, as every nu is for one class. "
+
     def __init__(
         self,
         *,

@@ -92,8 +92,16 @@ class Part:
         """Whether this model of a problem also solves that of every larger C."""
         return False
 
+    def counts(
+        self,
+        problem: Problem,  # noqa: ARG002
+        model: Model,  # noqa: ARG002
+    ) -> tuple[int, int] | None:
+        """Support vectors, all and at a bound; None: those of the solver's β."""
+        return None
+
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """F at the part's own rows, from the gradient."""
+        """Decision values f at the part's own rows, from the gradient."""
         outputs = model.gradient - problem.ridge * model.beta - problem.p + model.bias
         scores: Vector = outputs[: self.rows.size]
         return scores
@@ -155,7 +163,7 @@ class NuMargin(Part):
         return coef * (self.nu * float(self.weight.sum()) / size) if size else coef
 
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """F at the part's own rows, in units of the margin."""
+        """Decision values f at the part's own rows, in units of the margin."""
         return super().scores(problem, model) / self.level(model)
 
     def level(self, model: Model) -> float:
@@ -211,6 +219,11 @@ class NuTube(Part):
         """β = α − α*."""
         n = self.rows.size
         return Expansion(model.beta[:n] + model.beta[n:], model.bias)
+
+    def counts(self, problem: Problem, model: Model) -> tuple[int, int]:
+        """Rows, not variables: at a bound when |α − α*| = C."""
+        coef, price = self.expansion(model).coef, problem.upper[: self.rows.size]
+        return int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
 
     def restart(self, coef: Vector) -> Vector:
         """α is what is positive, α* what is negative."""
@@ -359,6 +372,7 @@ def judged(
         certificate=certificate_of(
             problem,
             model,
+            counts=part.counts(problem, model),
             tol=solver.tol,
             criterion=solver.criterion,
             stop=stop.value,

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from maxmargin.errors import InputError
 from maxmargin.probability import (
+    Isotonic,
     Sigmoid,
     couple,
     fit_isotonic,
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["calibrated", "probabilities"]
+__all__ = ["are_fitted", "calibrated", "probabilities"]
 
 
 def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:
@@ -57,6 +59,11 @@ def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:
     }
 
 
+def are_fitted(estimator: Any) -> bool:
+    """Whether the fit learnt probabilities, whatever ``probability`` says since."""
+    return any(hasattr(estimator, name) for name in ("calibrators_", "probA_", "probB_"))
+
+
 def probabilities(estimator: Any, values: Vector, model: Fitted) -> Vector:
     """P(class | x) from decision values of shape (rows, problems)."""
     first = -values if model.k == 2 else values
@@ -70,17 +77,30 @@ def probabilities(estimator: Any, values: Vector, model: Fitted) -> Vector:
 
 def _calibrators(estimator: Any, count: int) -> list[Any]:
     """What was fitted, checked against alterations."""
+    if not are_fitted(estimator):
+        msg = (
+            "predict_proba is not available when fitted with probability=False; fit "
+            "again with probability=True"
+        )
+        raise NotFittedError(msg)
     if hasattr(estimator, "calibrators_"):
-        name, found = "calibrators_", list(estimator.calibrators_)
+        name = "calibrators_"
+        found: list[Any] = estimator.calibrators_
+        sound = isinstance(found, list) and all(isinstance(f, Isotonic) for f in found)
     else:
         name, found = "probA_ and probB_", []
         table = [np.ravel(getattr(estimator, one, ())) for one in ("probA_", "probB_")]
-        if all(one.size == count and np.isfinite(one).all() for one in table):
+        sound = all(one.size == count and _are_finite(one) for one in table)
+        if sound:
             found = [Sigmoid(float(a), float(b)) for a, b in zip(*table, strict=True)]
-    if len(found) != count:
+    if not sound or len(found) != count:
         msg = (
             f"The internal representation of {type(estimator).__name__} was altered: "
             f"{name} must hold {count} finite entries; fit it anew"
         )
         raise InputError(msg)
     return found
+
+
+def _are_finite(values: NDArray[Any]) -> bool:
+    return values.dtype.kind in "fiu" and bool(np.isfinite(values).all())

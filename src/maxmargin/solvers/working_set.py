@@ -180,8 +180,8 @@ class WorkingSetSmo:
             factor = state.beta[some]
             if phase == Phase.FOLD:
                 factor = factor - state.applied[some]
-            # Only steps are small enough for float32; a whole gradient is not.
-            dtype = self._dtype(state) if phase == Phase.FOLD else DOUBLE
+            # What is verified later may be made in float32 now.
+            dtype = DOUBLE if phase == Phase.VERIFY else self._dtype(state)
             problem.gram.apply(targets, some, factor, state.fresh, dtype)
             state.cursor += some.size
             return Status.RUNNING
