@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
+from maxmargin.errors import Stop
 from maxmargin.estimators.fitting import (
     Solution,
     Task,
@@ -23,6 +24,7 @@ from maxmargin.estimators.going_on import coefficients_to_go_on_from, earlier_mo
 from maxmargin.estimators.kernel_input import check_precomputed
 from maxmargin.estimators.multiclass import Duals
 from maxmargin.estimators.parameters import check_parameters, effective_gamma
+from maxmargin.estimators.parts import judged
 from maxmargin.estimators.prediction import (
     checked_model,
     decision_blocks,
@@ -90,9 +92,15 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         def attributes(snapshot: Snapshot) -> dict[str, Any] | None:
             if len(task.parts) > 1:
                 return None
-            part = task.parts[0]
-            return fitted_attributes(
-                task, _duals(task, [(part, part.expansion(snapshot.model))])
+            now = judged(
+                task.parts[0],
+                snapshot.problem,
+                snapshot.model,
+                snapshot.solver,
+                stop=Stop.CALLBACK,
+            )
+            return self._attributes(
+                task._replace(folds=None), Solution([now], [], [], n_kernel=0)
             )
 
         bridges = bridge_for(
@@ -108,22 +116,26 @@ class KernelMachine(CallbackSupport, BaseEstimator):
     def _accept(self, task: Task, solution: Solution, seconds: float) -> None:
         """Become the fitted machine of a solution."""
         solved = solution.solved
-        duals = _duals(task, [(one.part, one.expansion) for one in solved])
-        extras = self._extras(task, solution)
+        attributes = self._attributes(task, solution)
         for name in [name for name in vars(self) if name.endswith("_")]:
             if name not in ("n_features_in_", "feature_names_in_"):
                 delattr(self, name)  # of an earlier fit
-        self.__dict__.update(fitted_attributes(task, duals))
-        self.__dict__.update({**task.known, **extras})
+        self.__dict__.update(attributes)
         counts = np.array([one.n_iter for one in solved], dtype=np.int32)
         self.n_iter_ = counts if task.scheme is not None else int(counts[0])
         self.fit_status_ = int(not all(one.stop.converged for one in solved))
         self.certificate_ = worst_of(
             [one.certificate for one in solved],
-            n_support=int(duals.support.size),
+            n_support=int(self.support_.size),
             n_kernel=solution.n_kernel,
             seconds=seconds,
         )
+
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        """The fitted attributes of a solution, but for those about the run."""
+        duals = _duals(task, [(one.part, one.expansion) for one in solution.solved])
+        common = fitted_attributes(task, duals)
+        return {**common, **task.known, **self._extras(task, solution)}
 
     def _kernel_task(
         self, rows: Any, weight: Vector | None, parts: list[Part], **more: Any
