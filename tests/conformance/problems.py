@@ -2,7 +2,8 @@
 
 A :class:`Case` is a recipe: ``build`` makes its Problem through the library's own Gram,
 ``matrix`` the same kernel values by the textbook formula in float64, which is what
-answers are checked with. At the end: how a solver is run, and what its answer is worth.
+answers are checked with. :data:`CASES` has every machine, first the classifiers with C.
+At the end: how a solver is run, and what its answer is worth.
 """
 
 from collections.abc import Callable
@@ -15,14 +16,25 @@ from sklearn.datasets import make_moons
 from tests.data import libsvm
 
 from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.twins import TwinGram
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf
 from maxmargin.parallel import Workers
-from maxmargin.problem import Model, Problem, c_svc, model_of
+from maxmargin.problem import (
+    Model,
+    Problem,
+    c_svc,
+    epsilon_svr,
+    model_of,
+    nu_svc,
+    nu_svr,
+    one_class,
+    svdd,
+)
 from maxmargin.solvers.base import Status
 
 
 class Points(NamedTuple):
-    """Rows, their labels −1 or +1, and the price of each one's slack."""
+    """Rows, their labels −1 or +1 or targets, and the price or weight of each one."""
 
     X: Any
     y: np.ndarray
@@ -39,11 +51,24 @@ class Case(NamedTuple):
     balanced: bool = True
     cache_bytes: int = 200 << 20
     tol: float = 1e-3
+    machine: str = "SVC"
+    nu: float = 0.3
+    epsilon: float = 0.0
 
     def build(self, n_jobs: int = 1) -> Problem:
         """The Problem, its kernel values made by ``n_jobs`` threads."""
         X, y, C = self.points()
         gram = training_gram(self.kernel, X, workers=Workers(n_jobs))
+        if self.machine == "NuSVC":
+            return nu_svc(gram, y, C, self.nu)
+        if self.machine == "SVR":
+            return epsilon_svr(gram, y, C, self.epsilon)
+        if self.machine == "NuSVR":
+            return nu_svr(TwinGram(gram), y, C, self.nu)
+        if self.machine == "OneClassSVM":
+            return one_class(gram, C, self.nu)
+        if self.machine == "SVDD":
+            return svdd(gram, C, self.nu)
         return c_svc(gram, y, C, squared=self.squared, fit_intercept=self.balanced)
 
     def matrix(self) -> np.ndarray:
@@ -53,7 +78,8 @@ class Case(NamedTuple):
             return X
         if sp.issparse(X):
             X = X.toarray()
-        return plain_kernel(self.kernel, X, X)
+        K = plain_kernel(self.kernel, X, X)
+        return np.tile(K, (2, 2)) if self.machine == "NuSVR" else K
 
 
 def plain_kernel(kernel: Any, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -109,6 +135,36 @@ def moons() -> Points:
 
 
 @cache
+def fewer_moons() -> Points:
+    """Just enough points for float32, of weight 1."""
+    X, y = make_moons(1040, noise=0.25, random_state=6)
+    return Points(X, 2.0 * y - 1.0, np.ones(y.size))
+
+
+@cache
+def housing() -> Points:
+    """House prices in units of their spread, at C = 2."""
+    X, z = libsvm("housing_scale")
+    X, z = X.toarray()[::3], z[::3]
+    return Points(X, (z - z.mean()) / z.std(), np.full(z.size, 2.0))
+
+
+@cache
+def housing_weighted() -> Points:
+    X, z, C = housing()
+    weight = np.random.default_rng(4).choice([0.0, 0.25, 1.0, 7.5], size=z.size)
+    return Points(X, z, C * weight)
+
+
+@cache
+def wave() -> Points:
+    """More than 1000 noisy values of a sine."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(-3.0, 3.0, size=(1040, 1))
+    return Points(X, np.sin(X[:, 0]) + 0.2 * rng.normal(size=1040), np.ones(1040))
+
+
+@cache
 def two_points() -> Points:
     """S1's example: at C = ¼, w = (0, ½) and any b in [−½, ½] is optimal."""
     X = np.array([[0.0, -1.0], [0.0, 1.0]])
@@ -124,7 +180,7 @@ def contradictions() -> Points:
     return Points(np.concatenate([X, X, X[:8]]), y, np.ones(48))
 
 
-CASES = [
+MARGINS = [
     Case("heart-rbf", heart),
     Case("heart-linear", heart, Linear()),
     Case("heart-poly", heart, Polynomial(3, 1.0 / 13.0, 1.0)),
@@ -141,10 +197,38 @@ CASES = [
     Case("two-points", two_points, Linear()),
     Case("contradictions", contradictions, Rbf(0.5)),
 ]
+# Each machine on few points, with weights (some 0), and on more than 1000, where float32
+# begins and working sets are smaller than the problem.
+FEW = 64 << 10
+REGRESSIONS = [
+    Case("svr", housing, machine="SVR", epsilon=0.3),
+    Case("svr-no-tube", housing, Linear(), machine="SVR", epsilon=0.0),
+    Case("svr-weighted", housing_weighted, machine="SVR", epsilon=0.1),
+    Case("svr-wave", wave, Rbf(1.0), machine="SVR", epsilon=0.15, cache_bytes=FEW),
+    Case("nu-svr", housing, machine="NuSVR"),
+    Case("nu-svr-weighted", housing_weighted, machine="NuSVR", nu=0.6),
+    # ν = 1 leaves no tube, and α, α* of one point are positive together
+    Case("nu-svr-no-tube", housing, machine="NuSVR", nu=1.0),
+    Case("nu-svr-wave", wave, Rbf(1.0), machine="NuSVR", nu=0.2, cache_bytes=FEW),
+]
+DESCRIPTIONS = [
+    Case("nu-svc", heart, machine="NuSVC"),
+    Case("nu-svc-weighted", heart_weighted, Polynomial(2, 0.1, 1.0), machine="NuSVC"),
+    Case("nu-svc-moons", fewer_moons, Rbf(2.0), machine="NuSVC", cache_bytes=FEW),
+    Case("one-class", heart, machine="OneClassSVM"),
+    Case("one-class-weighted", heart_weighted, Rbf(0.2), machine="OneClassSVM", nu=0.1),
+    Case("one-class-moons", fewer_moons, Rbf(2.0), machine="OneClassSVM",
+         cache_bytes=FEW),
+    Case("svdd-linear", heart_weighted, Linear(), machine="SVDD", nu=0.05),
+    Case("svdd-rbf", heart_sparse, machine="SVDD"),
+    Case("svdd-moons", fewer_moons, Polynomial(2, 0.5, 1.0), machine="SVDD", nu=0.2,
+         cache_bytes=FEW),
+]  # fmt: skip
+CASES = MARGINS + REGRESSIONS + DESCRIPTIONS
 # Pegasos has no intercept and knows the plain hinge only.
 UNBALANCED = [
     case._replace(balanced=False)
-    for case in CASES
+    for case in MARGINS
     if not case.squared and not case.name.endswith("no-intercept")
 ]
 BY_NAME = {case.name: case for case in CASES}
@@ -167,8 +251,7 @@ class Run(NamedTuple):
             and self.n_iter == other.n_iter
             and self.model.beta.tobytes() == other.model.beta.tobytes()
             and self.model.gradient.tobytes() == other.model.gradient.tobytes()
-            and (self.model.bias, self.model.interval)
-            == (other.model.bias, other.model.interval)
+            and self.model[2:] == other.model[2:]  # numbers, not arrays
         )
 
 
@@ -195,3 +278,11 @@ def plain(case: Case, beta: np.ndarray) -> Model:
 
 def in_box(problem, beta: np.ndarray) -> bool:
     return bool(((problem.lower <= beta) & (beta <= problem.upper)).all())
+
+
+def missed(problem, beta: np.ndarray) -> float:
+    """How far the worst sum is off its value, relative to Σ|β|."""
+    negative = problem.lower < 0.0
+    sides = [~negative, negative] if len(problem.sums) == 2 else [slice(None)]
+    off = [abs(beta[at].sum() - t) for at, t in zip(sides, problem.sums, strict=False)]
+    return float(max(off, default=0.0) / max(np.abs(beta).sum(), 1e-300))

@@ -20,6 +20,7 @@ LAYERS = [
     {"solvers"},
     {"observers", "_interrupt", "_callback_bridge"},
     {"_referee"},
+    {"probability"},
     {"validation"},
     {"estimators"},
     {""},  # maxmargin/__init__.py

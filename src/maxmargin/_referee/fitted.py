@@ -1,4 +1,4 @@
-"""What a fitted classifier says in public, checked against itself and its data."""
+"""What a fitted machine says in public, checked against itself and its data."""
 
 from __future__ import annotations
 
@@ -20,29 +20,64 @@ from maxmargin._referee.tables import (
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-ARRAYS = ("support_", "n_support_", "dual_coef_", "intercept_", "class_weight_")
-NEEDED = ("C", "kernel", "classes_", *ARRAYS)
+PARAMETERS = {
+    "SVC": ("C",),
+    "NuSVC": ("nu",),
+    "SVR": ("C", "epsilon"),
+    "NuSVR": ("C", "nu"),
+    "OneClassSVM": ("nu",),
+    "SVDD": ("nu", "radius_"),
+}
+CLASSIFIERS = ("SVC", "NuSVC")
+
+
+def machine_of(estimator: Any) -> tuple[str, str]:
+    """Which machine an estimator is, and the package that its class comes from.
+
+    By the name of its class or of one it inherits from; else by what it has.
+    """
+    for base in type(estimator).__mro__:
+        if base.__name__ in PARAMETERS:
+            return base.__name__, base.__module__.partition(".")[0]
+
+    def has(name: str) -> bool:
+        return getattr(estimator, name, None) is not None
+
+    if has("classes_"):
+        # scikit-learn gives every machine every parameter, 0 where it has none.
+        return "NuSVC" if has("nu") and not getattr(estimator, "C", None) else "SVC", ""
+    if has("radius_"):
+        return "SVDD", ""
+    if has("nu"):
+        return "OneClassSVM" if has("offset_") else "NuSVR", ""
+    return "SVR" if has("epsilon") else "SVC", ""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What the public attributes of a fitted classifier say, checked for consistency."""
+    """What the public attributes of a fitted machine say, checked for consistency."""
 
-    classes: NDArray[Any]
+    machine: str
+    package: str  # where its class comes from; "" when that is not known
+    classes: NDArray[Any]  # empty for machines that are no classifiers
+    rest: bool  # one class against the rest, instead of one against one
     support: Index
-    owner: Index  # the class of each support vector
+    owner: Index  # the class of each support vector; 0 where there are no classes
     counts: Index  # of the support vectors of each class
-    vectors: Any  # None when the kernel is precomputed or a callable
+    vectors: Any  # None when the kernel is precomputed or a function
     dual: Vector
     intercept: Vector
     weights: Vector  # of the classes
     kernel: Kernel
-    C: float
+    C: float  # 1 for machines without
+    nu: float
+    epsilon: float  # nan when a NuSVR does not tell
+    radius: float
     tol: float
     criterion: str  # what tol bounds
     squared: bool
@@ -51,36 +86,29 @@ class Fitted:
 
     @classmethod
     def read(cls, estimator: Any, table: Any) -> Fitted:
-        kind = type(estimator).__name__
-        for name in NEEDED:
+        machine, package = machine_of(estimator)
+        labelled = machine in CLASSIFIERS
+        arrays = ["support_", "n_support_", "dual_coef_"]
+        arrays += ["intercept_"] if machine != "SVDD" else []
+        arrays += ["class_weight_"] if labelled else []
+        needed = (*PARAMETERS[machine], "kernel", *(["classes_"] if labelled else []))
+        for name in (*needed, *arrays):
             require(
                 getattr(estimator, name, None) is not None,
-                f"{kind} has no {name}: certify needs a kernel classifier after fit",
+                f"{type(estimator).__name__} has no {name}: certify needs a kernel "
+                f"machine after fit, and judges this one as {machine}",
             )
-        found = {name: as_numbers(name, getattr(estimator, name)) for name in ARRAYS}
-        classes, n = np.asarray(estimator.classes_), table.shape[0]
-        k, size = classes.size, found["support_"].size
-        expected = {
-            "support_": (size,),
-            "n_support_": (k,),
-            "dual_coef_": (k - 1, size),
-            "intercept_": (k * (k - 1) // 2,),
-            "class_weight_": (k,),
-        }
-        require(
-            classes.shape == (k,) and k >= 2, "classes_ must name at least two classes"
-        )
-        for name, shape in expected.items():
-            require(
-                found[name].shape == shape,
-                f"{name} has shape {found[name].shape}, but needs {shape}",
-            )
+        found = {name: as_numbers(name, getattr(estimator, name)) for name in arrays}
+        classes = np.asarray(estimator.classes_ if labelled else [])
+        rest = _against_the_rest(estimator, classes.size)
+        _check_shapes(found, classes, labelled, rest)
         fitted = tuple(np.ravel(getattr(estimator, "shape_fit_", table.shape)).tolist())
         require(
             fitted == table.shape and min(fitted) > 0,
             f"X has shape {table.shape}, but that of the fit {fitted}",
         )
         names, counts = found["support_"], found["n_support_"]
+        size, n = names.size, table.shape[0]
         require(
             ((names >= 0.0) & (names < n)).all() and np.unique(names // 1.0).size == size,
             f"support_ must name distinct rows of X, which has {n}",
@@ -89,46 +117,106 @@ class Fitted:
             (counts >= 0.0).all() and counts.sum() == size,
             f"n_support_ must sum to {size}, the number of rows in support_",
         )
-        return cls(
+        kernel = Kernel.of(estimator, table)
+        model = cls(
+            machine=machine,
+            package=package,
             classes=classes,
+            rest=rest,
             support=names.astype(np.intp),
             owner=np.empty(0, dtype=np.intp),
             counts=counts.astype(np.intp),
-            vectors=_vectors(estimator, (size, table.shape[1])),
+            vectors=_vectors(estimator, kernel, (size, *table.shape[1:])),
             dual=found["dual_coef_"],
-            intercept=found["intercept_"],
-            weights=found["class_weight_"],
-            kernel=Kernel.of(estimator, table),
-            C=number_of(estimator, "C", 1.0),
+            intercept=found.get("intercept_", np.zeros(1)),
+            weights=found.get("class_weight_", np.ones(1)),
+            kernel=kernel,
+            C=number_of(estimator, "C", 1.0) if "C" in PARAMETERS[machine] else 1.0,
+            nu=number_of(estimator, "nu", 1.0) if "nu" in PARAMETERS[machine] else 1.0,
+            epsilon=_tube(estimator, machine),
+            radius=number_of(estimator, "radius_", 0.0) if machine == "SVDD" else 0.0,
             tol=number_of(estimator, "tol", np.nan),
             criterion=(
                 "relative_gap"
                 if getattr(estimator, "solver", "smo") == "pegasos"
                 else "violation"
             ),
-            squared=getattr(estimator, "loss", "hinge") == "squared_hinge",
+            squared=machine == "SVC"
+            and getattr(estimator, "loss", "hinge") == "squared_hinge",
             fit_intercept=bool(getattr(estimator, "fit_intercept", True)),
             single=getattr(estimator.dual_coef_, "dtype", None) == np.float32,
         )
+        model._check_parameters(estimator)
+        return model
 
-    def coefficients(self, c: int) -> Vector:
-        """β of the problems of class c, one column for each other class in order.
+    def _check_parameters(self, estimator: Any) -> None:
+        require(self.C > 0.0, f"C={self.C}: the price of an error must be positive")
+        require(0.0 < self.nu <= 1.0, f"nu={self.nu}: it must be in (0, 1]")
+        require(
+            not self.epsilon < 0.0, f"the tube is {self.epsilon}: it must be at least 0"
+        )
+        require(self.radius >= 0.0, f"radius_={self.radius}: it must not be negative")
+        offset = getattr(estimator, "offset_", None)
+        if self.machine not in {"OneClassSVM", "SVDD"} or offset is None:
+            return
+        told = as_numbers("offset_", offset).ravel()
+        meant = -self.intercept if self.machine == "OneClassSVM" else -(self.radius**2)
+        require(
+            told.size == 1 and np.allclose(told, meant, rtol=1e-6, atol=1e-12),
+            f"offset_ is {told}, but the rest of the model says {meant}",
+        )
 
-        LIBSVM's layout: row s of ``dual_coef_`` holds, for a vector of class i, its
-        coefficient against the s-th of the other classes.
-        """
-        other = self.owner != c
-        i = self.owner[other]
-        out = np.zeros((self.support.size, self.classes.size - 1))
-        out[~other] = self.dual[:, ~other].T
-        out[other, i - (i > c)] = self.dual[c - (i < c), np.flatnonzero(other)]
-        return out
+
+def _against_the_rest(estimator: Any, k: int) -> bool:
+    how = getattr(estimator, "multi_class", "ovo")
+    if k <= 2:  # one problem, whatever it is called
+        return False
+    require(
+        how in {"ovo", "ovr"},
+        f"multi_class={how!r}: certify judges 'ovo' and 'ovr', which solve binary "
+        "problems",
+    )
+    return bool(how == "ovr")
 
 
-def _vectors(estimator: Any, shape: tuple[int, int]) -> Any:
-    if callable(estimator.kernel) or estimator.kernel == "precomputed":
+def _check_shapes(
+    found: dict[str, Vector], classes: NDArray[Any], labelled: bool, rest: bool
+) -> None:
+    k, size = classes.size, found["support_"].size
+    require(
+        not labelled or (classes.shape == (k,) and k >= 2),
+        "classes_ must name at least two classes",
+    )
+    problems, rows = (k, k) if rest else (k * (k - 1) // 2, k - 1)
+    expected = {
+        "support_": (size,),
+        "n_support_": (k,) if labelled else (1,),
+        "dual_coef_": (rows, size) if labelled else (1, size),
+        "intercept_": (problems,) if labelled else (1,),
+        "class_weight_": (k,),
+    }
+    for name, values in found.items():
+        require(
+            values.shape == expected[name],
+            f"{name} has shape {values.shape}, but needs {expected[name]}",
+        )
+
+
+def _tube(estimator: Any, machine: str) -> float:
+    if machine == "NuSVR":  # scikit-learn's has an ``epsilon`` that means nothing
+        tube = number_of(estimator, "epsilon_", np.nan)
+        # A tube that closes is 0 only within tol; below 0 it makes no sense.
+        slightly = -number_of(estimator, "tol", 0.0) <= tube < 0.0
+        return 0.0 if slightly else tube
+    return number_of(estimator, "epsilon", 0.0) if machine == "SVR" else 0.0
+
+
+def _vectors(estimator: Any, kernel: Kernel, shape: tuple[int, ...]) -> Any:
+    if kernel.foreign or kernel.by_index:
         return None
     vectors = as_table("support_vectors_", getattr(estimator, "support_vectors_", None))
+    if callable(estimator.kernel) and 0 in vectors.shape:
+        return None  # scikit-learn keeps none for kernels that it calls
     if issparse(vectors) and vectors.shape[1] < shape[1]:
         vectors = vectors.copy()  # sklearnex drops empty columns at the end
         vectors.resize(vectors.shape[0], shape[1])
@@ -143,24 +231,28 @@ def located(model: Fitted, table: Any, code: Index, price: Vector) -> Fitted:
     """Find the rows of X that ``support_`` means, and their classes.
 
     scikit-learn (1.9) counts only the rows of positive weight there, whatever its
-    documentation says; so where rows are left out, both readings are tried.
+    documentation says; so where rows are left out, both readings are tried, for its own
+    machines that one first.
     """
     kept = np.flatnonzero(price >= 0.0)
     readings = [model.support]
     if kept.size < price.size and model.support.max(initial=-1) < kept.size:
         readings.append(kept[model.support])
+    if model.package == "sklearn":
+        readings.reverse()
     for rows in readings:
         owner = code[rows]
-        counts = np.bincount(owner, minlength=model.classes.size)
+        counts = np.bincount(owner, minlength=model.counts.size)
         if (
             np.array_equal(counts, model.counts)
             and (price[rows] > 0.0).all()
             and _same_rows(model.vectors, table, rows)
         ):
             return replace(model, support=rows, owner=owner)
+    what = "these classes and positive" if model.classes.size else "positive"
     msg = (
-        "the support vectors are no rows of this X with these classes and positive "
-        "weights: pass the X, y and sample_weight of the fit, in the same order"
+        f"the support vectors are no rows of this X with {what} weights: pass the X, y "
+        "and sample_weight of the fit, in the same order"
     )
     raise InputError(msg)
 
@@ -175,30 +267,3 @@ def _same_rows(vectors: Any, table: Any, rows: Index) -> bool:
         if abs(A - B).max() > 1e-6 * abs(B).max():
             return False
     return True
-
-
-def codes_of(classes: NDArray[Any], y: ArrayLike, n: int) -> Index:
-    """Find each label in classes_."""
-    labels = np.asarray(y)
-    require(
-        labels.shape in {(n,), (n, 1)},
-        f"y has shape {labels.shape}: X has {n} rows and needs one label for each",
-    )
-    known = {label: code for code, label in enumerate(classes.tolist())}
-    strange = set(labels.ravel().tolist()) - known.keys()
-    require(not strange, f"y contains {[*strange][:1]}, but classes_ is {[*known]}")
-    return np.array([known[label] for label in labels.ravel().tolist()], dtype=np.intp)
-
-
-def prices_of(model: Fitted, code: Index, sample_weight: ArrayLike | None) -> Vector:
-    """C · class weight · sample weight; −1 marks the rows that are left out."""
-    require(model.C > 0.0, f"C={model.C}: the price of a margin error must be positive")
-    weight = as_numbers("sample_weight", 1.0 if sample_weight is None else sample_weight)
-    require(
-        weight.shape in {(), code.shape},
-        f"sample_weight has shape {weight.shape}: one weight a row is {code.shape}",
-    )
-    factor = model.weights[code] * weight
-    price = np.where(factor > 0.0, model.C, 0.0)  # ∞·0 = 0: a zero box
-    price *= np.where(factor > 0.0, factor, 1.0)
-    return np.where(weight > 0.0, price, -1.0)

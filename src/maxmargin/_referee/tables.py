@@ -25,12 +25,45 @@ def as_table(name: str, X: Any) -> Any:
     if issparse(X):
         _check_structure(name, X)
     table = X.tocsr() if issparse(X) else np.asarray(X)
-    if table.dtype.kind not in "fiub":
+    if not is_numeric(table):
         table = as_numbers(name, table)
     require(
         table.ndim == 2, f"{name} has shape {table.shape}: it must have rows and columns"
     )
     return table
+
+
+def as_objects(X: Any) -> Any:
+    """Rows of any kind, for a kernel that is a function; a table of numbers stays one."""
+    if issparse(X):
+        return as_table("X", X)
+    if hasattr(X, "dtype") or hasattr(X, "columns"):
+        rows = np.asarray(X)
+    else:
+        require(
+            hasattr(X, "__len__") and not isinstance(X, str), "X is no sequence of rows"
+        )
+        rows = np.empty(len(X), dtype=object)
+        for position, item in enumerate(X):
+            rows[position] = item
+        lists = all(isinstance(item, (list, tuple, np.ndarray)) for item in X)
+        numbers = _table_of_numbers(X) if lists else None
+        rows = rows if numbers is None else numbers
+    require(rows.ndim > 0, "X is no sequence of rows")
+    return rows
+
+
+def _table_of_numbers(X: Any) -> Any:
+    try:
+        table = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return None
+    return table if table.ndim == 2 and is_numeric(table) else None
+
+
+def is_numeric(table: Any) -> bool:
+    """Tell whether a table holds numbers."""
+    return table.dtype.kind in "fiub"
 
 
 def _check_structure(name: str, X: Any) -> None:

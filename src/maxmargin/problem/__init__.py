@@ -2,8 +2,18 @@
 
 ``template`` is the programme, ``machines`` writes each machine as an instance of it,
 ``optimality`` tells how far a β is from solving it, ``objective`` what it is worth.
+``joint`` is the one programme that is not an instance: Crammer and Singer's.
 """
 
+from maxmargin.problem.joint import (
+    JointModel,
+    JointProblem,
+    joint_dual,
+    joint_imbalance,
+    joint_objective,
+    joint_violation,
+    joint_violations,
+)
 from maxmargin.problem.machines import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
 from maxmargin.problem.objective import Objective, dual_value, objective
 from maxmargin.problem.optimality import (
@@ -16,6 +26,8 @@ from maxmargin.problem.optimality import (
 from maxmargin.problem.template import Model, Problem
 
 __all__ = [
+    "JointModel",
+    "JointProblem",
     "Model",
     "Objective",
     "Problem",
@@ -24,6 +36,11 @@ __all__ = [
     "epsilon_svr",
     "extremes",
     "imbalance",
+    "joint_dual",
+    "joint_imbalance",
+    "joint_objective",
+    "joint_violation",
+    "joint_violations",
     "model_of",
     "nu_svc",
     "nu_svr",
