@@ -6,7 +6,12 @@ Data ship with scikit-learn; nothing is downloaded.
 import time
 
 import sklearn.svm
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+)
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
@@ -19,6 +24,10 @@ What to try next
   put a limit           SVC(time_limit=10): keeps the model, says how far it got
   watch it              SVC(verbose=1), or press Ctrl-C: the model so far stays usable
   judge any machine     maxmargin.certify(fitted_svc, X, y), scikit-learn's own SVC too
+  other machines        NuSVC, SVR, NuSVR, OneClassSVM, SVDD
+  probabilities         SVC(probability=True, random_state=0).fit(X, y).predict_proba(X)
+  combine kernels       from maxmargin.kernels import Linear, RBF
+                        SVC(kernel=RBF(sigma=2.0) + 0.1 * Linear())
   hard margin           SVC(C=float("inf")), margin_ tells its width
   run the tests         make test"""
 
@@ -30,22 +39,24 @@ def fit_and_time(machine, X, y):
     return time.perf_counter() - began
 
 
-def compare(title, load, **parameters):
-    """Fit both libraries' SVC on the same rows; return ours."""
+def compare(title, load, kind="SVC", **parameters):
+    """Fit the machine of both libraries on the same rows; return ours."""
     X, y = load(return_X_y=True)
     X, X_test, y, y_test = train_test_split(
-        X, y, test_size=0.3, random_state=0, stratify=y
+        X, y, test_size=0.3, random_state=0, stratify=None if kind == "SVR" else y
     )
     scaler = StandardScaler().fit(X)
     X, X_test = scaler.transform(X), scaler.transform(X_test)
     machines = {
-        "maxmargin": maxmargin.SVC(**parameters),
-        "scikit-learn": sklearn.svm.SVC(**parameters),
+        "maxmargin": getattr(maxmargin, kind)(**parameters),
+        "scikit-learn": getattr(sklearn.svm, kind)(**parameters),
     }
-    print(f"{title}: {X.shape[0]} rows, {X.shape[1]} features, SVC({_spell(parameters)})")
+    print(
+        f"{title}: {X.shape[0]} rows, {X.shape[1]} features, {kind}({_spell(parameters)})"
+    )
     print(
         f"  {'the referee says':16}{'violation':>11}{'dual objective':>18}"
-        f"{'gap':>9}{'accuracy':>10}{'seconds':>9}"
+        f"{'gap':>9}{'score':>10}{'seconds':>9}"
     )
     for name, machine in machines.items():
         seconds = fit_and_time(machine, X, y)
@@ -80,6 +91,9 @@ def main():
     ten = compare("Ten classes, handwritten digits", load_digits, C=5.0, gamma=0.02)
     print("\nThe worst of its binary problems on top:")
     print(_indented(ten.certificate_))
+
+    print()
+    compare("Regression, diabetes", load_diabetes, "SVR", C=100.0, epsilon=10.0)
 
     print(f"\n{NEXT}")
 
