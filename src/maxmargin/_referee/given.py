@@ -1,0 +1,60 @@
+"""What the caller says of the rows: labels, targets and weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin._referee.tables import as_numbers, require
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from maxmargin._referee.fitted import Fitted
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+
+def codes_of(classes: NDArray[Any], y: ArrayLike | None, n: int) -> Index:
+    """Find each label in classes_."""
+    labels = _column("label", y, n)
+    known = {label: code for code, label in enumerate(classes.tolist())}
+    strange = set(labels.tolist()) - known.keys()
+    require(not strange, f"y contains {[*strange][:1]}, but classes_ is {[*known]}")
+    return np.array([known[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def targets_of(y: ArrayLike | None, n: int) -> Vector:
+    """Read the targets of a regression."""
+    return as_numbers("y", _column("target", y, n))
+
+
+def _column(what: str, y: ArrayLike | None, n: int) -> NDArray[Any]:
+    require(y is not None, f"y is None: this machine was fitted with one {what} a row")
+    values = np.asarray(y)
+    require(
+        values.shape in {(n,), (n, 1)},
+        f"y has shape {values.shape}: X has {n} rows and needs one {what} for each",
+    )
+    return values.ravel()
+
+
+def prices_of(model: Fitted, code: Index, sample_weight: ArrayLike | None) -> Vector:
+    """C · class weight · sample weight; −1 marks the rows that are left out.
+
+    Machines without C count it as 1. scikit-learn (1.9) computes ``class_weight_`` for
+    its NuSVC and ignores it (sklearnex and maxmargin use it): its model is judged as the
+    answer to the problem that it solved, without class weights.
+    """
+    weight = as_numbers("sample_weight", 1.0 if sample_weight is None else sample_weight)
+    require(
+        weight.shape in {(), code.shape},
+        f"sample_weight has shape {weight.shape}: one weight a row is {code.shape}",
+    )
+    ignored = model.machine == "NuSVC" and model.package == "sklearn"
+    factor = (np.ones_like(model.weights) if ignored else model.weights)[code] * weight
+    price = np.where(factor > 0.0, model.C, 0.0)  # ∞·0 = 0: a zero box
+    price *= np.where(factor > 0.0, factor, 1.0)
+    return np.where(weight > 0.0, price, -1.0)

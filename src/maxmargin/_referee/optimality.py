@@ -1,0 +1,154 @@
+r"""What optimality asks of a coefficient, in one form for every machine.
+
+A coefficient :math:`\beta_i` that may rise costs :math:`F_i^\uparrow` per unit, one that
+may fall gains :math:`F_i^\downarrow`. Points that share a sum can only trade with each
+other, so the model is optimal when for each sum one number m (the intercept, or the
+intercept ± ρ or ε) has :math:`F_i^\uparrow + m \ge 0` and
+:math:`F_i^\downarrow + m \le 0` at all its points; what is missing is the violation
+:math:`\max F^\downarrow - \min F^\uparrow`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from maxmargin._referee.certification import Certification, labels_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin._referee.fitted import Fitted
+
+    Index = NDArray[np.intp]
+    Mask = NDArray[np.bool_]
+    Vector = NDArray[np.float64]
+
+BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
+
+
+class Ends(NamedTuple):
+    """The cheapest rise and the dearest fall among the points of one sum."""
+
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, rise: Vector, fall: Vector) -> Ends:
+        least = float(rise.min(initial=np.inf))
+        return cls(least, float(fall.max(initial=-np.inf)))
+
+    @property
+    def violation(self) -> float:
+        return max(0.0, self.most - self.least)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """All m that satisfy every point; before the optimum, those in between."""
+        lo, hi = sorted((-self.least, -self.most))
+        return lo, hi
+
+
+def prices(F: Vector, may_rise: Mask, may_fall: Mask) -> tuple[Vector, Vector]:
+    """F↑ and F↓; infinite where a coefficient cannot move that way."""
+    return np.where(may_rise, F, np.inf), np.where(may_fall, F, -np.inf)
+
+
+def residuals(rise: Vector, fall: Vector, m: Vector | float) -> Vector:
+    """How far every point misses its own condition."""
+    return np.maximum(0.0, np.maximum(-(rise + m), fall + m))
+
+
+def stray_of(m: float, interval: tuple[float, float]) -> float:
+    """How far m lies outside an interval."""
+    return max(0.0, interval[0] - m, m - interval[1])
+
+
+def slop_of(model: Fitted) -> float:
+    """The relative rounding with which models store their coefficients.
+
+    NuSVC's come back by way of ρ, a quotient of two sums of them.
+    """
+    if model.single:
+        return 1e-6
+    return 1e-10 if model.machine == "NuSVC" else 1e-12
+
+
+def paid(C: Vector, slack: Vector) -> float:
+    """ΣCξ, where an infinite price of no slack is nothing."""
+    some = slack > 0.0
+    return float(C[some] @ slack[some])
+
+
+class Box(NamedTuple):
+    """The size of every coefficient, its bound, and where it stands."""
+
+    amount: Vector  # what must lie in [0, top]
+    top: Vector
+    used: Mask
+    full: Mask
+    excess: float
+
+    @classmethod
+    def of(cls, model: Fitted, amount: Vector, top: Vector, unit: Vector) -> Box:
+        """``unit`` is what an excess is measured in where it is positive and finite."""
+        biggest = max(1.0, float(np.abs(amount).max(initial=0.0)))
+        scale = np.where(np.isfinite(unit) & (unit > 0.0), unit, biggest)
+        worst = float((np.maximum(amount - top, -amount) / scale).max(initial=0.0))
+        full = amount >= top * (1.0 - slop_of(model))
+        return cls(amount, top, amount > 0.0, full, max(0.0, worst))
+
+
+def verdict(
+    model: Fitted,
+    box: Box,
+    *,
+    primal: float,
+    dual: float,
+    violation: float,
+    balance: float,
+    bias_interval: tuple[float, float],
+    stray: float,
+    slack: Vector,
+    residual: Vector,
+    index: Index,
+    margin: float = float("nan"),
+    level: float = float("nan"),
+    level_interval: tuple[float, float] = (float("nan"), float("nan")),
+    name: str = "",
+) -> Certification:
+    """Put together what the machines have in common."""
+    gap, size = primal - dual, max(abs(primal), abs(dual))
+    n_support = int(np.count_nonzero(box.amount))
+    bound = box.used & box.full
+    # With the squared hinge there is no bound: every used point has slack.
+    rank = np.where(box.used, np.where(bound | model.squared, 3, 2), 1)
+    slop = slop_of(model)
+    return Certification(
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=np.inf if np.isinf(size) else gap / (size or 1.0),
+        violation=violation,
+        bias_interval=bias_interval,
+        n_support=n_support,
+        n_free=n_support - int(bound.sum()),
+        n_bound=int(bound.sum()),
+        stop="recomputed in float64 from the fitted model, without its solver",
+        tol=model.tol,
+        criterion=model.criterion,
+        balance=balance,
+        name=name,
+        machine=model.machine,
+        slack=slack,
+        residual=residual,
+        label=labels_of(model.machine, rank),
+        index=index,
+        margin=margin,
+        level=level,
+        level_interval=level_interval,
+        stray=stray,
+        excess=box.excess,
+        feasible=bool(box.excess <= slop and balance <= 10.0 * max(slop, BALANCE)),
+    )
