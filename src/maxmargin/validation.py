@@ -118,7 +118,7 @@ def training_rows(
                 found = column_or_1d(y, warn=True)
                 check_consistent_length(rows, found)
                 if target == "numbers":
-                    found = check_array(found, ensure_2d=False, dtype=np.float64)
+                    found = check_array(_numbers(found), ensure_2d=False)
         for name in ("n_features_in_", "feature_names_in_"):
             estimator.__dict__.pop(name, None)  # of an earlier fit, on vectors
         return rows, found
@@ -135,9 +135,18 @@ def training_rows(
     if target == "none":
         return _trusted(checked), None
     rows, found = checked
-    if target == "numbers":
-        found = np.asarray(found, dtype=np.float64)
-    return _trusted(rows), found
+    return _trusted(rows), _numbers(found) if target == "numbers" else found
+
+
+def _numbers(y: NDArray[Any]) -> Vector:
+    """Targets of a regression as float64."""
+    if y.dtype.kind not in "biuf":  # text that looks like numbers, dates, objects
+        msg = (
+            f"y has dtype {y.dtype}: a regression predicts numbers; give y as int or "
+            "float, or use a classifier"
+        )
+        raise InputTypeError(msg)
+    return np.asarray(y, dtype=np.float64)
 
 
 def prediction_rows(estimator: Any, X: Any) -> Any:
@@ -382,8 +391,18 @@ def sample_weights(sample_weight: Any, n: int, shape: tuple[int, ...]) -> Vector
     """One finite float64 for every row, or None."""
     if sample_weight is None:
         return None
-    with input_errors():
-        weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight: Vector = check_array(
+            sample_weight,
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+    except (TypeError, ValueError) as error:
+        msg = f"sample_weight must be a list of {n} real numbers, one a row: {error}"
+        raise InputTypeError(msg) from error
     if weight.shape != (n,):
         msg = (
             f"sample_weight and X have incompatible shapes: {weight.shape} vs {shape}; "
@@ -395,7 +414,7 @@ def sample_weights(sample_weight: Any, n: int, shape: tuple[int, ...]) -> Vector
         msg = (
             f"Input sample_weight contains NaN or infinity (sample_weight[{worst}]="
             f"{weight[worst]}): a weight counts how often a row is repeated; use finite "
-            "numbers, and C=inf for a hard margin"
+            "numbers"
         )
         raise InputError(msg)
     return weight

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.folds import stratified_folds
+from maxmargin.estimators.joint import AllAtOnce
 from maxmargin.estimators.machine import KernelMachine
-from maxmargin.estimators.multiclass import ovr_scores, scheme_of, votes
+from maxmargin.estimators.multiclass import OneVsOne, OneVsRest, ovr_scores, votes
 from maxmargin.estimators.probabilities import are_fitted, calibrated, probabilities
 from maxmargin.validation import encode_labels, sample_weights, training_rows
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from maxmargin.estimators.fitting import Solution, Task
+    from maxmargin.estimators.multiclass import Scheme
     from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
@@ -83,7 +85,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         count = labels.class_weight[labels.codes]
         if weight is not None:
             np.multiply(count, weight, out=count, where=weight > 0.0)
-        scheme = scheme_of(self.multi_class, labels.classes, labels.codes)
+        scheme = self._scheme(labels.classes, labels.codes)
         parts = scheme.parts(lambda name, at, y: self._part(name, at, y, count[at]))
         folds = None
         if self.probability:
@@ -93,6 +95,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return self._kernel_task(
             rows, weight, parts, scheme=scheme, folds=folds, known=known
         )
+
+    def _scheme(self, classes: NDArray[Any], codes: Index) -> Scheme:
+        """How several classes are told apart; of two there is only one pair."""
+        if self.multi_class == "crammer_singer":
+            return AllAtOnce(classes, codes)
+        if self.multi_class == "ovr" and len(classes) > 2:
+            return OneVsRest(classes, codes)
+        return OneVsOne(classes, codes)
 
     def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
         margins = np.array([one.margin for one in solution.solved])
@@ -126,7 +136,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             if pairs and model.k > 2 and not model.pairwise:
                 msg = (
                     "decision_function_shape='ovo' needs the decisions of pairs, which "
-                    "multi_class='ovr' does not have; use one of them for both"
+                    "only multi_class='ovo' has; use 'ovo' for both, or 'ovr' here"
                 )
                 raise InputError(msg)
             scored = model.pairwise and not pairs

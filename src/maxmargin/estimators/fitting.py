@@ -20,6 +20,7 @@ from maxmargin.estimators.workbench import workbench
 from maxmargin.kernels.factory import training_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 from maxmargin.parallel import Workers
+from maxmargin.solvers.crammer_singer import CrammerSinger
 from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.working_set import WorkingSetSmo
 
@@ -170,6 +171,8 @@ def _along(
 def _solver(estimator: Any, cache_bytes: int) -> Any:
     """The solver a user named; only classifiers have a choice."""
     tol, limit = float(estimator.tol), int(estimator.max_iter)
+    if getattr(estimator, "multi_class", "ovo") == "crammer_singer":
+        return CrammerSinger(tol=tol, max_iter=limit, cache_bytes=cache_bytes)
     if getattr(estimator, "solver", "smo") == "pegasos":
         seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
         return Pegasos(tol=tol, max_iter=limit, cache_bytes=cache_bytes, seed=seed)

@@ -57,8 +57,9 @@ def coefficients_to_go_on_from(before: Earlier, task: Task) -> list[Vector]:
     if same and not task.precomputed:
         same = _same_rows(task.rows[support], model.vectors)
     if not same:
-        classes = "" if task.scheme is None else f", classes {list(task.scheme.classes)}"
-        known = "" if before.classes is None else f" with classes {list(before.classes)}"
+        scheme, old = task.scheme, before.classes
+        classes = "" if scheme is None else f", classes {scheme.classes.tolist()}"
+        known = "" if old is None else f" with classes {old.tolist()}"
         msg = (
             "warm_start=True goes on from the model of the fit before, so X and y must "
             f"be its X and y: it was fitted on shape {before.shape}{known}, and this X "

@@ -155,8 +155,8 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         check_is_fitted(self)
         check_parameters(self)
         rows = prediction_rows(self, X)
-        check_rows(kernel_of(self, self.gamma_), rows)
         model: Fitted = checked_model(self)
+        check_rows(kernel_of(self, self.gamma_), rows)
         with Workers(self.n_jobs) as workers:
             for some, values in decision_blocks(
                 self, rows, model, workers=workers, whole=whole

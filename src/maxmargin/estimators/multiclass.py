@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     # (name, rows, y) → the problem that tells y = +1 from y = −1
     Maker = Callable[[str, Index, Vector], Part]
 
-__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "ovr_scores", "scheme_of", "votes"]
+__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "ovr_scores", "used_rows", "votes"]
 
 
 class Duals(NamedTuple):
@@ -79,18 +79,11 @@ class Scheme:
         raise NotImplementedError
 
 
-def scheme_of(name: str, classes: NDArray[Any], codes: Index) -> Scheme:
-    """``"ovo"`` or ``"ovr"``; of two classes there is only one pair."""
-    if name == "ovr" and len(classes) > 2:
-        return OneVsRest(classes, codes)
-    return OneVsOne(classes, codes)
-
-
-def _used_rows(n: int, parts: Sequence[tuple[Part, Expansion]], codes: Index) -> Index:
-    """Rows that support any of the problems, grouped by class."""
+def used_rows(n: int, parts: Sequence[tuple[Index, Vector]], codes: Index) -> Index:
+    """Rows that support any of the problems (rows, coefficients), grouped by class."""
     used = np.zeros(n, dtype=bool)
-    for part, found in parts:
-        used[part.rows[found.coef != 0.0]] = True
+    for at, coef in parts:
+        used[at[coef.any(axis=1) if coef.ndim == 2 else coef != 0.0]] = True
     rows = np.flatnonzero(used)
     return rows[np.argsort(codes[rows], kind="stable")]
 
@@ -136,7 +129,7 @@ class OneVsOne(Scheme):
         above its own class, else in line j.
         """
         k = len(self.classes)
-        support = _used_rows(self.codes.size, parts, self.codes)
+        support = used_rows(self.codes.size, _tables(parts), self.codes)
         place = np.full(self.codes.size, -1, dtype=np.intp)
         place[support] = np.arange(support.size)
         dual_coef = np.zeros((k - 1, support.size))
@@ -187,7 +180,7 @@ class OneVsRest(Scheme):
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
         """One line for every class."""
-        support = _used_rows(self.codes.size, parts, self.codes)
+        support = used_rows(self.codes.size, _tables(parts), self.codes)
         dual_coef = np.zeros((len(parts), support.size))
         for line, (part, found) in enumerate(parts):
             whole = np.zeros(self.codes.size)
@@ -211,6 +204,10 @@ class OneVsRest(Scheme):
             coef[support] = dual_coef[line]
             found.append(coef[part.rows])
         return found
+
+
+def _tables(parts: Sequence[tuple[Part, Expansion]]) -> list[tuple[Index, Vector]]:
+    return [(part.rows, found.coef) for part, found in parts]
 
 
 def votes(decisions: Vector, k: int) -> Index:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from maxmargin.errors import InputError
 from maxmargin.estimators.classifier import KernelClassifier
+from maxmargin.estimators.parameters import PAIRS_OR_RESTS
 from maxmargin.estimators.parts import NuMargin, Part, largest_nu
 
 if TYPE_CHECKING:
@@ -13,11 +15,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.estimators.fitting import Task
+    from maxmargin.estimators.parameters import Rule
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
 __all__ = ["NuSVC"]
+
+
+def _rounded_down(share: float) -> float:
+    """To six digits, so that a nu copied from the message is feasible."""
+    unit = 10.0 ** (5 - math.floor(math.log10(share)))
+    return math.floor(share * unit) / unit
 
 
 class NuSVC(KernelClassifier):
@@ -118,6 +127,8 @@ class NuSVC(KernelClassifier):
 
     _lonely_class = "specified nu is infeasible, as every nu is for one class. "
 
+    _own_rules: ClassVar[dict[str, Rule]] = {"multi_class": PAIRS_OR_RESTS}
+
     def __init__(
         self,
         *,
@@ -182,7 +193,7 @@ class NuSVC(KernelClassifier):
             return
         msg = (
             f"specified nu is infeasible: nu={self.nu:g}, and the largest feasible nu is "
-            f"{least:.6g} ({part.name}: twice the smaller class's share of the weight); "
-            "use a smaller nu, or class_weight='balanced'"
+            f"{_rounded_down(least):.6g} ({part.name}: twice the smaller class's share "
+            "of the weight); use a smaller nu, or class_weight='balanced'"
         )
         raise InputError(msg)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from maxmargin._callback_bridge import with_callbacks
+from maxmargin.errors import InputError
 from maxmargin.estimators.machine import KernelMachine
 from maxmargin.validation import counted_rows, sample_weights, training_rows
 
@@ -93,8 +94,22 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         scores : ndarray of shape (n_samples,)
             ``decision_function(X) + offset_``.
         """
-        scores: Vector = self._decisions(X) + self.offset_
+        scores: Vector = self._decisions(X) + self._number("offset_")
         return scores
+
+    def _number(self, attribute: str) -> float:
+        """A fitted attribute that is one finite number, unless somebody altered it."""
+        try:
+            value = float(np.asarray(getattr(self, attribute), np.float64).reshape(()))
+        except (AttributeError, TypeError, ValueError):
+            value = np.nan
+        if np.isfinite(value):
+            return value
+        msg = (
+            f"The internal representation of {type(self).__name__} was altered: "
+            f"{attribute} is not a finite number; fit it anew"
+        )
+        raise InputError(msg)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """+1 for rows inside, −1 for outliers.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINITE_C",
+    "PAIRS_OR_RESTS",
     "RULES",
     "Rule",
     "check_parameters",
@@ -80,6 +81,8 @@ def _observes(value: Any) -> bool:
 
 
 def _is_list(value: Any) -> bool:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return False
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
@@ -90,6 +93,7 @@ def _one_of(*names: str) -> Rule:
 
 _SWITCH = Rule(_boolean, _always, "True or False")
 
+PAIRS_OR_RESTS = _one_of("ovo", "ovr")
 FINITE_C = Rule(
     _real,
     lambda value: 0.0 < value < math.inf,
@@ -105,10 +109,11 @@ RULES: dict[str, Rule] = {
         "C is the price of a margin error; use C=inf for a hard margin",
     ),
     "kernel": Rule(
-        lambda value: _text(value) or callable(value),
+        # A class is callable too, and makes an object instead of kernel values.
+        lambda value: _text(value) or (callable(value) and not isinstance(value, type)),
         lambda value: callable(value) or value in KERNELS,
         "a str among " + ", ".join(map(repr, KERNELS)) + ", a kernel object of "
-        "maxmargin.kernels, or a callable k(A, B)",
+        "maxmargin.kernels such as RBF(gamma=1.0), or a callable k(A, B)",
     ),
     "nu": Rule(
         _real,
@@ -124,8 +129,12 @@ RULES: dict[str, Rule] = {
     ),
     "probability": _SWITCH,
     "calibration": _one_of("sigmoid", "isotonic"),
-    "multi_class": _one_of("ovo", "ovr"),
-    "degree": Rule(_integer, lambda value: value >= 0, "an integer of at least 0"),
+    "multi_class": _one_of("ovo", "ovr", "crammer_singer"),
+    "degree": Rule(
+        _integer,
+        lambda value: 0 <= value < 2**31,
+        "an integer between 0 and 2**31 - 1",
+    ),
     "gamma": Rule(
         lambda value: _text(value) or _real(value),
         lambda value: (
@@ -150,8 +159,12 @@ RULES: dict[str, Rule] = {
     ),
     "class_weight": Rule(
         lambda value: value is None or _text(value) or isinstance(value, Mapping),
-        lambda value: not _text(value) or value == "balanced",
-        "'balanced', a dict from label to weight, or None",
+        lambda value: (
+            value == "balanced"
+            if _text(value)
+            else all(isinstance(one, Real) for one in (value or {}).values())
+        ),
+        "'balanced', a dict from label to weight (a number), or None",
     ),
     "verbose": Rule(
         lambda value: _boolean(value) or _integer(value),

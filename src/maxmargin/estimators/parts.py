@@ -8,7 +8,7 @@ f(x) = Σ coef·k(x_i, x) + b and back. A machine with several classes has sever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -48,10 +48,13 @@ __all__ = [
 
 
 class Expansion(NamedTuple):
-    """A decision function: one coefficient for every row of the part, and b."""
+    """A decision function: one coefficient for every row of the part, and b.
+
+    Several decision functions (all classes at once) have a column each, and as many b.
+    """
 
     coef: Vector
-    intercept: float
+    intercept: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,17 @@ class Part:
     ) -> tuple[int, int] | None:
         """Support vectors, all and at a bound; None: those of the solver's β."""
         return None
+
+    def margin(self, problem: Problem, model: Model) -> float:
+        """Width of the margin, in feature space."""
+        plain = model.gradient - problem.ridge * model.beta - problem.p
+        norm2 = float(model.beta @ plain)
+        return 2.0 * self.level(model) / norm2**0.5 if norm2 > 0.0 else float("inf")
+
+    def certificate(self, problem: Problem, model: Model, **run: Any) -> Certificate:
+        """How good a model is, and what is known of the run that found it."""
+        counts = self.counts(problem, model)
+        return certificate_of(problem, model, counts=counts, name=self.name, **run)
 
     def scores(self, problem: Problem, model: Model) -> Vector:
         """Decision values f at the part's own rows, from the gradient."""
@@ -266,7 +280,9 @@ class Ball(Part):
 
     def radius2(self, problem: Problem, model: Model) -> tuple[float, float]:
         """R² = ‖a‖² + 2b/M, and ‖a‖²."""
-        centre2 = float(model.beta @ (model.gradient - problem.p)) / self.mass**2
+        # M may be as small as ν: its square may vanish
+        alpha = model.beta / self.mass
+        centre2 = float(alpha @ (model.gradient - problem.p)) / self.mass
         return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2
 
 
@@ -361,24 +377,21 @@ def judged(
     seconds: float = 0.0,
 ) -> Solved:
     """A model with its certificate."""
-    norm2 = float(model.beta @ (model.gradient - problem.ridge * model.beta - problem.p))
     return Solved(
         part=part,
         problem=problem,
         model=model,
         stop=stop,
         n_iter=n_iter,
-        margin=2.0 * part.level(model) / norm2**0.5 if norm2 > 0.0 else float("inf"),
-        certificate=certificate_of(
+        margin=part.margin(problem, model),
+        certificate=part.certificate(
             problem,
             model,
-            counts=part.counts(problem, model),
             tol=solver.tol,
             criterion=solver.criterion,
             stop=stop.value,
             n_iter=n_iter,
             n_kernel=n_kernel,
             seconds=seconds,
-            name=part.name,
         ),
     )

@@ -80,6 +80,8 @@ def _checked(estimator: Any, Cs: ArrayLike) -> Any:
         )
         raise InputTypeError(msg)
     try:
+        if np.iscomplexobj(Cs):
+            raise TypeError
         values = np.asarray(Cs, dtype=np.float64)
     except (TypeError, ValueError) as error:
         msg = f"Cs={Cs!r}: give a list of positive numbers"

@@ -89,8 +89,8 @@ def _calibrators(estimator: Any, count: int) -> list[Any]:
         sound = isinstance(found, list) and all(isinstance(f, Isotonic) for f in found)
     else:
         name, found = "probA_ and probB_", []
-        table = [np.ravel(getattr(estimator, one, ())) for one in ("probA_", "probB_")]
-        sound = all(one.size == count and _are_finite(one) for one in table)
+        table = [getattr(estimator, one, ()) for one in ("probA_", "probB_")]
+        sound = all(_are_finite(one) and len(one) == count for one in table)
         if sound:
             found = [Sigmoid(float(a), float(b)) for a, b in zip(*table, strict=True)]
     if not sound or len(found) != count:
@@ -102,5 +102,7 @@ def _calibrators(estimator: Any, count: int) -> list[Any]:
     return found
 
 
-def _are_finite(values: NDArray[Any]) -> bool:
+def _are_finite(values: Any) -> bool:
+    if not isinstance(values, np.ndarray) or values.ndim != 1:
+        return False
     return values.dtype.kind in "fiu" and bool(np.isfinite(values).all())

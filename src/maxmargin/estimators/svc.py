@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from maxmargin.errors import InputError
 from maxmargin.estimators.classifier import KernelClassifier
+from maxmargin.estimators.joint import Joint
 from maxmargin.estimators.parts import Margin, Part
 
 if TYPE_CHECKING:
@@ -75,9 +77,11 @@ class SVC(KernelClassifier):
         What a margin error costs.
     fit_intercept : bool, default=True
         Whether there is an intercept.
-    multi_class : {'ovo', 'ovr'}, default='ovo'
+    multi_class : {'ovo', 'ovr', 'crammer_singer'}, default='ovo'
         More than two classes: every two of them against each other, and votes (a tie
-        goes to the lowest class); or each against the rest, and the largest decision.
+        goes to the lowest class); or each against the rest, or all in one problem, and
+        the largest decision. In one problem the intercepts are regularised, as
+        LIBLINEAR's are, and there are no probabilities.
     calibration : {'sigmoid', 'isotonic'}, default='sigmoid'
         How decisions become probabilities: Platt's sigmoid, or any increasing function.
     solver : {'smo', 'pegasos'}, default='smo'
@@ -200,6 +204,8 @@ class SVC(KernelClassifier):
         self.warm_start = warm_start
 
     def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
+        if self.multi_class == "crammer_singer":
+            return self._joint(name, rows, y, weight)
         return Margin(
             name,
             rows,
@@ -207,5 +213,28 @@ class SVC(KernelClassifier):
             y,
             C=float(self.C),
             squared=self.loss == "squared_hinge",
+            fit_intercept=bool(self.fit_intercept),
+        )
+
+    def _joint(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
+        for parameter, allowed in (
+            ("probability", False),
+            ("loss", "hinge"),
+            ("solver", "smo"),
+        ):
+            if getattr(self, parameter) != allowed:
+                msg = (
+                    f"multi_class='crammer_singer' with {parameter}="
+                    f"{getattr(self, parameter)!r}: all classes in one problem know only "
+                    f"{parameter}={allowed!r}; use multi_class='ovo' or 'ovr'"
+                )
+                raise InputError(msg)
+        return Joint(
+            name,
+            rows,
+            weight,
+            y,
+            C=float(self.C),
+            n_classes=int(y.max()) + 1,
             fit_intercept=bool(self.fit_intercept),
         )

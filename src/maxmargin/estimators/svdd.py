@@ -179,7 +179,7 @@ class SVDD(OutlierMachine):
         """k(x, x) of every row; a precomputed matrix does not have it."""
         if hasattr(self, "self_value_"):
             if self.self_value_ is not None:
-                return self.self_value_
+                return self._number("self_value_")
             msg = (
                 "SVDD needs k(x, x) of every new row, which a precomputed matrix has not "
                 "(in training it was not constant); use a kernel object or a function"

@@ -1,0 +1,221 @@
+r"""All classes of one point at a time: the compiled steps of Crammer and Singer.
+
+With :math:`A = k(x_i, x_i)` and :math:`B_m = G_{im} - A\beta_{im}` the K variables of
+point i have the exact solution
+
+.. math:: \beta_{im} = \min\bigl(C_i 1[m=y_i],\ (\lambda - B_m)/A\bigr),\qquad
+          \lambda:\ \sum_m\beta_{im} = 0
+
+(S. Keerthi, S. Sundararajan, K.-W. Chang, C.-J. Hsieh and C.-J. Lin, "A sequential dual
+method for large scale multi-class linear SVMs", KDD 2008). λ is found by taking classes
+out at their bound until none is left beyond it, at most K rounds and usually two
+(C. Michelot, J. Optim. Theory Appl. 50, 1986), which needs neither sorting nor memory.
+
+Gradients are (K, q) here: a step adds a kernel row to the lines of the classes it moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin._jit import njit
+
+__all__ = [
+    "CONVERGED",
+    "MOVED",
+    "NEXT",
+    "PAUSED",
+    "STUCK",
+    "add",
+    "merits",
+    "minimise",
+    "sweep",
+]
+
+CONVERGED, PAUSED, STUCK = range(3)  # how sweep() ends
+NEXT, MOVED = range(2)  # its counters: next slot of the sweep, steps in this sweep
+
+_FLAT = 1e-12  # A·C relative to G: a step of that size changes no digit that counts
+_STEP = 4e-16  # relative to β: less is not a step
+_SHARE = 0.5  # of the worst violation: who is solved in a sweep
+
+
+def _violation(G, i, beta, y, C):
+    """Largest G of point i minus the least that may rise; −inf if none may."""
+    top, low = G[0, i], np.inf
+    for m in range(G.shape[0]):
+        top = max(top, G[m, i])
+        if beta[m] < (C if m == y else 0.0):
+            low = min(low, G[m, i])
+    return top - low
+
+
+def _corner(C, y, B, new):
+    """The minimiser for A = 0: the whole price against the class with the largest B."""
+    best = y
+    for m in range(B.size):
+        new[m] = 0.0
+        if B[m] > B[best]:
+            best = m
+    if best != y:
+        new[best], new[y] = -C, C
+
+
+def _spread(A, spent, y, B, new, fixed):
+    """Michelot's rounds over the classes with a mark (1) in ``new``.
+
+    Class y, if not ``fixed`` at its bound, goes along without a mark. Sets the other
+    classes, and returns what they hold against y, −Σβ.
+    """
+    before = 0
+    while True:
+        count, total = (0, 0.0) if fixed else (1, B[y])
+        for m in range(B.size):
+            if new[m] > 0.0:
+                count, total = count + 1, total + B[m]
+        if count in (0, before):
+            break
+        before, level = count, (total - spent) / count
+        for m in range(B.size):
+            if B[m] <= level:
+                new[m] = 0.0
+    weight = 0.0
+    for m in range(B.size):
+        if new[m] > 0.0:
+            new[m] = (level - B[m]) / A
+            weight -= new[m]
+    return weight
+
+
+_corner, _spread = njit(_corner), njit(_spread)
+
+
+def _minimise(A, C, y, B, new):
+    """Set ``new`` to the minimiser of ½A‖β‖² + B·β, Σβ = 0, β ≤ C·1[m = y]; A, C > 0."""
+    for m in range(B.size):
+        new[m] = 1.0 if B[m] > B[y] else 0.0
+    weight = _spread(A, 0.0, y, B, new, False)
+    if weight < C:  # the point's own class stays below its bound
+        new[y] = weight
+        return
+    for m in range(B.size):
+        new[m] = 0.0 if m == y else 1.0
+    weight = _spread(A, A * C, y, B, new, True)
+    if not weight > 0.0:  # A·C is lost beside B
+        _corner(C, y, B, new)
+        return
+    for m in range(B.size):
+        new[m] *= C / weight  # 1 but for rounding
+    new[y] = C
+
+
+_violation, minimise = njit(_violation), njit(_minimise)
+
+
+def _step(K, G, i, beta, y, C, A, B, new):
+    """Solve point i of W, bring its changes to G of W; returns how many classes moved."""
+    largest, size = 0.0, 0.0
+    for m in range(beta.size):
+        largest = max(largest, abs(G[m, i]))
+        size = max(size, abs(beta[m]))
+    if A * C > _FLAT * largest:
+        for m in range(beta.size):
+            B[m] = G[m, i] - A * beta[m]
+        minimise(A, C, y, B, new)
+    else:  # flat, or with an indefinite kernel bent downward
+        for m in range(beta.size):
+            B[m] = G[m, i]
+        _corner(C, y, B, new)
+    longest, moved, turned = 0.0, 0, False
+    for m in range(beta.size):
+        upper = C if m == y else 0.0
+        longest = max(longest, abs(new[m] - beta[m]))
+        size = max(size, abs(new[m]))
+        # The last digit to a bound, or from it, decides who may rise.
+        turned = turned or (beta[m] == upper) != (new[m] == upper)
+    if longest <= _STEP * size and not turned:
+        return 0
+    row = K[i]
+    for m in range(beta.size):
+        change = new[m] - beta[m]
+        if change != 0.0:
+            beta[m] = new[m]
+            moved += 1
+            line = G[m]
+            for j in range(line.size):
+                line[j] += change * row[j]
+    return moved
+
+
+_step = njit(_step)
+
+
+def _sweep(K, G, beta, codes, C, diagonal, counters, level, stop_at, limit, work):
+    """Steps on W until its violation is at most ``stop_at``; returns why, and how many.
+
+    ``level[0]`` is the violation over which a point is solved in this sweep. It ends
+    early (PAUSED) after ``limit`` steps or ``work`` operations, and can go on.
+    """
+    n_classes, q = G.shape
+    B, new = np.empty(n_classes), np.empty(n_classes)
+    done, spent = 0, 0
+    while True:
+        if counters[NEXT] == 0:
+            if spent >= work:
+                return PAUSED, done
+            worst = 0.0
+            for i in range(q):
+                worst = max(worst, _violation(G, i, beta[i], codes[i], C[i]))
+            spent += q * n_classes
+            if worst <= stop_at:
+                return CONVERGED, done
+            if done >= limit:
+                return PAUSED, done
+            if counters[MOVED] == 0:
+                return STUCK, done
+            counters[MOVED] = 0
+            level[0] = max(stop_at, _SHARE * worst)
+        for i in range(counters[NEXT], q):
+            counters[NEXT] = i
+            if i > 0 and (done >= limit or spent >= work):
+                return PAUSED, done
+            spent += n_classes
+            if _violation(G, i, beta[i], codes[i], C[i]) > level[0]:
+                moved = _step(
+                    K, G, i, beta[i], codes[i], C[i], diagonal[i], B, new
+                )  # fmt: skip
+                if moved:
+                    spent += moved * q
+                    counters[MOVED] += 1
+                    done += 1
+        counters[NEXT] = 0
+
+
+def _merits(G, beta, codes, C, merit):
+    """Violation of every point; if 0, minus what it lacks until another class counts."""
+    for i in range(merit.size):
+        merit[i] = _violation(G, i, beta[i], codes[i], C[i])
+        if merit[i] == 0.0:
+            top, other = -np.inf, -np.inf
+            for m in range(G.shape[0]):
+                top = max(top, G[m, i])
+                if beta[i, m] == (C[i] if m == codes[i] else 0.0):
+                    other = max(other, G[m, i])
+            merit[i] = other - top if other > -np.inf else 0.0
+
+
+def _add(values, change, G, first, last):
+    """G[m, first + t] += Σ_j change[j, m]·values[j, t]; a strip of points at a time."""
+    for start in range(first, last, 512):
+        end = min(start + 512, last)
+        for j in range(change.shape[0]):
+            row = values[j, start - first : end - first]
+            for m in range(change.shape[1]):
+                factor = change[j, m]
+                if factor != 0.0:
+                    line = G[m, start:end]
+                    for t in range(line.size):
+                        line[t] += factor * row[t]
+
+
+sweep, merits, add = njit(_sweep), njit(_merits), njit(_add)
