@@ -47,6 +47,8 @@ __all__ = [
     "training_rows",
 ]
 
+LARGEST = 1e150  # of targets and weights
+
 
 # --- kernels ------------------------------------------------------------------------
 
@@ -146,7 +148,20 @@ def _numbers(y: NDArray[Any]) -> Vector:
             "float, or use a classifier"
         )
         raise InputTypeError(msg)
-    return np.asarray(y, dtype=np.float64)
+    numbers: Vector = np.asarray(y, dtype=np.float64)
+    _refuse_huge("y", numbers)
+    return numbers
+
+
+def _refuse_huge(name: str, values: Vector) -> None:
+    """Objectives are made of products of two such numbers."""
+    peak = float(np.abs(values).max(initial=0.0))
+    if peak > LARGEST:
+        msg = (
+            f"{name} holds values as large as {peak:.3g}, whose squares are no float64; "
+            f"scale {name} to a maximum of 1, say"
+        )
+        raise InputError(msg)
 
 
 def prediction_rows(estimator: Any, X: Any) -> Any:
@@ -417,4 +432,5 @@ def sample_weights(sample_weight: Any, n: int, shape: tuple[int, ...]) -> Vector
             "numbers"
         )
         raise InputError(msg)
+    _refuse_huge("sample_weight", weight)
     return weight

@@ -3,8 +3,9 @@ r"""The referee: how good a fitted kernel machine is, recomputed from the model 
 :func:`certify` knows no solver and shares no formula with one. From the public attributes
 of a fitted machine (ours, scikit-learn's or sklearnex's) it takes the coefficients β and
 the intercept, and evaluates in NumPy float64 what the machine minimises, its dual, and
-how far every point is from its optimality condition: ``classifiers``, ``regressors`` and
-``one_class`` have the formulas, ``optimality`` what they share.
+how far every point is from its optimality condition: ``classifiers``, ``joint`` (all
+classes at once), ``regressors`` and ``one_class`` have the formulas, ``optimality`` what
+they share.
 
 Kernel values are made in tiles of at most 1024 × 1024 and forgotten; linear machines go
 through w. A coefficient within a relative 1e-12 of its bound is at it (peers store
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._referee import classifiers, one_class, regressors
+from maxmargin._referee import classifiers, joint, one_class, regressors
 from maxmargin._referee.certification import Certification, whole
 from maxmargin._referee.fitted import Fitted, located
 from maxmargin._referee.given import codes_of, prices_of, targets_of
@@ -94,6 +95,8 @@ def certify(
     price = prices_of(model, code, sample_weight)
     model = located(model, table, code, price)
     require((price > 0.0).any(), "no row has a positive weight")
+    if model.joint:
+        return joint.judge(model, table, code, price)
     if model.classes.size:
         return classifiers.judge(model, table, code, price)
     if model.machine in {"SVR", "NuSVR"}:

@@ -34,6 +34,7 @@ PARAMETERS = {
     "SVDD": ("nu", "radius_"),
 }
 CLASSIFIERS = ("SVC", "NuSVC")
+JOINT = "crammer_singer"
 
 
 def machine_of(estimator: Any) -> tuple[str, str]:
@@ -65,7 +66,8 @@ class Fitted:
     machine: str
     package: str  # where its class comes from; "" when that is not known
     classes: NDArray[Any]  # empty for machines that are no classifiers
-    rest: bool  # one class against the rest, instead of one against one
+    rest: bool  # one line of coefficients a class, instead of one against one
+    joint: bool  # all classes in one problem
     support: Index
     owner: Index  # the class of each support vector; 0 where there are no classes
     counts: Index  # of the support vectors of each class
@@ -123,6 +125,7 @@ class Fitted:
             package=package,
             classes=classes,
             rest=rest,
+            joint=labelled and getattr(estimator, "multi_class", "") == JOINT,
             support=names.astype(np.intp),
             owner=np.empty(0, dtype=np.intp),
             counts=counts.astype(np.intp),
@@ -172,11 +175,10 @@ def _against_the_rest(estimator: Any, k: int) -> bool:
     if k <= 2:  # one problem, whatever it is called
         return False
     require(
-        how in {"ovo", "ovr"},
-        f"multi_class={how!r}: certify judges 'ovo' and 'ovr', which solve binary "
-        "problems",
+        how in {"ovo", "ovr", JOINT},
+        f"multi_class={how!r}: certify judges 'ovo', 'ovr' and {JOINT!r}",
     )
-    return bool(how == "ovr")
+    return bool(how != "ovo")
 
 
 def _check_shapes(
