@@ -10,10 +10,6 @@ COUNTING = (
     "about LIBSVM's iterations: on these six points our solver has converged by the time "
     "LIBSVM gives up, and there is nothing to warn of"
 )
-FINITE_C = (
-    "C=inf in regression is refused here: it allows no error outside the tube, which a "
-    "large C says as well"
-)
 SUITE = {
     "test_svm::test_svr_errors": (
         "a kernel function that returns the wrong shape is to pass fit and fail in "
@@ -28,10 +24,6 @@ SUITE = {
         "or sparse at any time"
     ),
     "test_svm::test_libsvm_convergence_warnings": COUNTING,
-    "test_svm::test_svc_ovr_tie_breaking[42-SVC]": (
-        "needs a decision of exactly 0 from exp(-1e6): ours is 1e-308, and its sign "
-        "breaks the tie"
-    ),
     "test_svm::test_custom_kernel_not_array_input": (
         "its kernel function is right only as k(X, X) of one and the same X (it mirrors "
         "the upper triangle), and ours is asked for any rows against support vectors"
@@ -40,8 +32,6 @@ SUITE = {
         PRIVATE + "_n_support; here the public n_support_ is what is checked "
         "(test_bad_input.py::test_altered_models_are_refused)"
     ),
-    "test_svm::test_svm_with_infinite_C[42-inf0-SVR-make_regression]": FINITE_C,
-    "test_svm::test_svm_with_infinite_C[42-inf1-SVR-make_regression]": FINITE_C,
     "test_svm::test_probability_raises_futurewarning": (
         "about scikit-learn's deprecation: probability= is here to stay"
     ),

@@ -224,8 +224,8 @@ def test_same_answer(machine, name, kernel, layout, weights):
     expected = one.K @ other.coef + other.intercept
     scale = np.abs(expected).max()
     # LIBSVM's kernel values are float32.
-    assert_allclose(decisions(one.rows), expected, atol=2e-5 * scale)
-    assert mine.intercept == pytest.approx(other.intercept, abs=2e-5 * scale)
+    assert_allclose(decisions(one.rows), expected, atol=5e-5 * scale)
+    assert mine.intercept == pytest.approx(other.intercept, abs=5e-5 * scale)
     if machine == "OneClassSVM":
         assert fitted.offset_ == pytest.approx(-mine.intercept, rel=1e-15)
     if machine == "NuSVR":
@@ -234,7 +234,7 @@ def test_same_answer(machine, name, kernel, layout, weights):
         free = (np.abs(other.coef) > 1e-3 * top) & (np.abs(other.coef) < 0.999 * top)
         assert free.sum() >= 3
         width = np.abs(one.y - expected)[free]
-        assert_allclose(width, fitted.epsilon_, atol=2e-5 * scale)
+        assert_allclose(width, fitted.epsilon_, atol=5e-5 * scale)
 
 
 @pytest.mark.parametrize("weights", ["equal", "weighted"])
@@ -301,8 +301,8 @@ def test_pairs_of_nu_machines(name, kernel, weights, layout):
     peer.fit(rows, y, weight)
     expected = peer.decision_function(rows)
     scale = np.abs(expected).max()
-    assert_allclose(mine.decision_function(rows), expected, atol=2e-5 * scale)
-    assert_allclose(mine.intercept_, peer.intercept_, atol=2e-5 * scale)
+    assert_allclose(mine.decision_function(rows), expected, atol=5e-5 * scale)
+    assert_allclose(mine.intercept_, peer.intercept_, atol=5e-5 * scale)
     assert (mine.predict(rows) == peer.predict(rows)).all()
 
 

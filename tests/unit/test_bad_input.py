@@ -13,6 +13,7 @@ from maxmargin import (
     SVC,
     SVDD,
     SVR,
+    ConvergenceWarning,
     IndefiniteKernelWarning,
     InputError,
     NuSVC,
@@ -96,14 +97,21 @@ def test_messages_name_value_allowance_and_advice():
     with pytest.raises(InputError) as caught:
         SVC(C=-1.0).fit(X, Y)
     text = str(caught.value)
-    for part in ("C=-1.0", "Got -1.0 instead", "positive", "C=inf for a hard margin"):
+    for part in ("C=-1.0", "Got -1.0 instead", "positive", "C=inf allows none"):
         assert part in text
 
 
-@each_regressor
-def test_regression_has_no_hard_margin(kind):
+def test_a_tube_that_is_found_needs_a_finite_price():
     with pytest.raises(InputError, match=r"positive, finite number\. Got inf"):
-        fitted(kind, C=INF)
+        fitted(NuSVR, C=INF)
+
+
+def test_a_tube_without_a_function_in_it_is_said_to_be_hopeless():
+    rows, targets = [[0.0], [0.0], [1.0]], [0.0, 1.0, 0.0]
+    with pytest.warns(ConvergenceWarning, match="C=inf allows no error outside the tube"):
+        SVR(C=INF, epsilon=0.1, max_iter=1000).fit(rows, targets)
+    machine = SVR(C=INF, epsilon=0.6).fit(rows, targets)
+    assert machine.certificate_.violation <= machine.tol
 
 
 # --- rows and weights, for every machine --------------------------------------------

@@ -372,3 +372,17 @@ def test_all_at_the_bound_takes_the_finite_end():
     assert model.interval == (-np.inf, -3.0)  # ρ = −b from the last point on
     assert model.bias == -3.0
     assert violation(problem, model.beta, model.gradient) == 0.0
+
+
+def test_a_hard_tube_costs_nothing_inside_and_everything_outside():
+    z, C = np.array([0.0, 1.0]), np.full(2, np.inf)
+    problem = epsilon_svr(None, z, C, 0.1)
+    assert problem.hard
+    assert not problem.separating
+    nothing = np.zeros(2)
+    # f = 0.5 everywhere: both points are 0.4 outside
+    outside = objective(problem, Model(nothing, -z, 0.5, (0.5, 0.5)))
+    assert outside.primal == np.inf
+    wide = epsilon_svr(None, z, C, 0.6)
+    assert objective(wide, Model(nothing, -z, 0.5, (0.5, 0.5))).primal == 0.0
+    assert c_svc(None, Y, np.full(3, np.inf)).separating

@@ -54,7 +54,7 @@ def _exp(x):
 
 
 def _exp_single(x):
-    z = vmin(vmax(x, np.float32(-87.0)), np.float32(88.0))
+    z = vmin(vmax(x, np.float32(-88.0)), np.float32(88.0))
     scaled = np.float32(np.floor(fma(z, np.float32(_LOG2_E), np.float32(0.5))))
     r = fma(scaled, np.float32(-0.693359375), z)
     r = fma(scaled, np.float32(2.12194440e-4), r)
@@ -69,7 +69,7 @@ def _exp_single(x):
 
 
 def _exp_double(x):
-    z = vmin(vmax(x, -708.0), 709.0)
+    z = vmin(vmax(x, -709.0), 709.0)
     scaled = np.floor(fma(z, _LOG2_E, 0.5))
     r = fma(scaled, -6.93145751953125e-1, z)
     r = fma(scaled, -1.42860682030941723212e-6, r)

@@ -235,7 +235,8 @@ def warn_if_early(
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
-    if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and np.isinf(worst.certificate.primal):
+    hopeless = getattr(worst.problem, "separating", False) and np.isinf(worst.certificate.primal)
+    if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and hopeless:
         msg = (
             f"C=inf: no plane separating {worst.part.name} was found in {worst.n_iter:,} "
             "iterations: the classes overlap, or are too close for features of such "
@@ -248,12 +249,18 @@ def warn_if_early(
         if worst.stop is Stop.MAX_ITER
         else ""
     )
+    tube = (
+        " C=inf allows no error outside the tube, and there may be no function within "
+        "it: use a finite C, or a larger epsilon."
+        if getattr(worst.problem, "hard", False)
+        else ""
+    )
     where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
     warnings.warn(
         f"{limit}The solver {worst.stop.value}{where}: violation "
         f"{worst.certificate.violation:.3g}, relative gap "
         f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
-        f"usable; to improve it, {advice[worst.stop]}.",
+        f"usable; to improve it, {advice[worst.stop]}.{tube}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

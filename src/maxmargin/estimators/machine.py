@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -85,7 +86,8 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         began = time.perf_counter()
         check_parameters(self)
         before = earlier_model(self)
-        task = self._task(X, y, sample_weight)
+        with self._unless_refused():
+            task = self._task(X, y, sample_weight)
         warm = None if before is None else coefficients_to_go_on_from(before, task)
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
 
@@ -112,6 +114,19 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         for bridge in bridges:
             bridge.finish()
         return self
+
+    @contextmanager
+    def _unless_refused(self) -> Iterator[None]:
+        """Leave an earlier model as it was, its columns too, when X or y is refused."""
+        names = ("n_features_in_", "feature_names_in_")
+        known = {name: vars(self)[name] for name in names if name in vars(self)}
+        try:
+            yield
+        except BaseException:
+            for name in names:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(known)
+            raise
 
     def _accept(self, task: Task, solution: Solution, seconds: float) -> None:
         """Become the fitted machine of a solution."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from maxmargin.estimators.parameters import FINITE_C
 from maxmargin.estimators.parts import NuTube, Part
 from maxmargin.estimators.regressor import KernelRegressor
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.estimators.fitting import Solution, Task
+    from maxmargin.estimators.parameters import Rule
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
@@ -110,6 +112,9 @@ class NuSVR(KernelRegressor):
     >>> bool((abs(z - model.predict(X)) > model.epsilon_ + 1e-2).mean() <= 0.3)
     True
     """
+
+    # The tube is found by a sum of all prices, which must be finite.
+    _own_rules: ClassVar[dict[str, Rule]] = {"C": FINITE_C}
 
     def __init__(
         self,

@@ -106,7 +106,7 @@ RULES: dict[str, Rule] = {
         _real,
         lambda value: value > 0.0,
         "a positive number, or inf",
-        "C is the price of a margin error; use C=inf for a hard margin",
+        "C is the price of an error; C=inf allows none: a hard margin, a hard tube",
     ),
     "kernel": Rule(
         # A class is callable too, and makes an object instead of kernel values.

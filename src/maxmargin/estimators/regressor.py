@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.machine import KernelMachine
-from maxmargin.estimators.parameters import FINITE_C
 from maxmargin.validation import counted_rows, sample_weights, training_rows
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from maxmargin.estimators.fitting import Task
-    from maxmargin.estimators.parameters import Rule
     from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
@@ -29,8 +27,6 @@ __all__ = ["KernelRegressor"]
 
 class KernelRegressor(RegressorMixin, KernelMachine):
     """A machine that predicts a number, by one problem."""
-
-    _own_rules: ClassVar[dict[str, Rule]] = {"C": FINITE_C}
 
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
         """The problem of these targets."""

@@ -45,7 +45,7 @@ class SVR(KernelRegressor):
         The solver stops when the optimality conditions hold within ``tol``, verified
         in float64.
     C : float, default=1.0
-        Price of an error outside the tube.
+        Price of an error outside the tube; ``inf`` allows none.
     epsilon : float, default=0.1
         Half the width of the tube.
     shrinking : bool, default=True

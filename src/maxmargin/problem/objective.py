@@ -59,7 +59,8 @@ def objective(problem: Problem, model: Model) -> Objective:
     """Primal and dual value of a model.
 
     For a hard margin the primal is that of w rescaled until every point is feasible; it
-    is infinite when none is.
+    is infinite when none is. A hard tube cannot be rescaled: there the primal is infinite
+    while any point is outside, be it by rounding.
     """
     beta, ridge = model.beta, problem.ridge
     plain = model.gradient - ridge * beta  # Kβ + p
@@ -69,7 +70,7 @@ def objective(problem: Problem, model: Model) -> Objective:
     dual -= problem.epsilon * float(np.abs(beta).sum())
     multipliers = np.array([model.bias + model.split, model.bias - model.split])
     slope = -(plain + multipliers[problem.side])  # gain per unit of β
-    if problem.hard:
+    if problem.separating:
         return Objective(_rescaled_primal(problem, slope, norm2), dual)
     # |β| takes ε off every gain; what is left is worth following to the bound, or for a
     # ridge to where it is used up.
@@ -78,7 +79,8 @@ def objective(problem: Problem, model: Model) -> Objective:
         best = np.where(ridge > 0.0, left / ridge, np.copysign(np.inf, left))
     best = np.clip(best, problem.lower, problem.upper)
     best[left == 0.0] = 0.0
-    cost = left * best - 0.5 * ridge * best * best
+    curved = np.where(ridge > 0.0, best, 0.0)
+    cost = left * best - 0.5 * ridge * curved * curved
     total = sum(float(b) * t for b, t in zip(multipliers, problem.sums, strict=False))
     return Objective(0.5 * norm2 + float(cost.sum()) + total, dual)
 

@@ -66,9 +66,14 @@ class Problem:
 
     @cached_property
     def hard(self) -> bool:
-        """Whether a box side is open without a ridge: the hard margin."""
+        """Whether a box side is open without a ridge: no error at any price."""
         open_side = np.isinf(self.upper) | np.isinf(self.lower)
         return bool(np.any(open_side & (self.ridge == 0.0)))
+
+    @cached_property
+    def separating(self) -> bool:
+        """Whether it is the hard margin between classes, rather than a hard tube."""
+        return self.hard and bool(((self.lower == 0.0) | (self.upper == 0.0)).all())
 
     @cached_property
     def side(self) -> NDArray[np.uint8]:

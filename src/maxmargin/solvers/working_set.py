@@ -214,7 +214,7 @@ class WorkingSetSmo:
         if self._lost_ground(problem, state):
             self._widen(problem, state)
             return Status.RUNNING
-        if problem.hard:
+        if problem.separating:
             support = np.flatnonzero(state.beta)
             if self._overlap(problem, state, support, F[support]):
                 return Status.UNBOUNDED
@@ -254,7 +254,9 @@ class WorkingSetSmo:
         if code == _pairs.PAUSED:
             if state.iterations >= self._limit(problem):
                 return Status.MAX_ITER
-            if problem.hard and self._overlap(problem, state, members, state.local[:q]):
+            if problem.separating and self._overlap(
+                problem, state, members, state.local[:q]
+            ):
                 return Status.UNBOUNDED
             return Status.RUNNING
         changed = np.flatnonzero(state.beta != state.applied)
