@@ -11,7 +11,16 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 import maxmargin
-from maxmargin import SVDD, SVR, ConvergenceWarning, NuSVC, NuSVR, OneClassSVM, certify
+from maxmargin import (
+    SVDD,
+    SVR,
+    ConvergenceWarning,
+    InputError,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    certify,
+)
 from maxmargin.observers import Patience
 
 TOL = 1e-6
@@ -359,3 +368,56 @@ def test_no_figure_says_converged_before_it_is(machine):
     make(machine, callbacks=lambda snapshot: told.append(snapshot.measures)).fit(X, y)
     assert told[0].violation > 1e-3
     assert told[0].gap > 0.0
+
+
+# --- the units of tol ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [OneClassSVM, SVDD])
+@pytest.mark.parametrize("size", [1e-2, 1e-5])
+def test_small_weights_leave_the_model_as_exact(kind, size):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    plain = kind(nu=0.1, gamma=0.5).fit(X)
+    light = kind(nu=0.1, gamma=0.5).fit(X, sample_weight=np.full(200, size))
+    factor = size if kind is OneClassSVM else 1.0
+    np.testing.assert_allclose(
+        light.decision_function(X),
+        factor * plain.decision_function(X),
+        atol=2e-3 * factor,
+    )
+    assert light.certificate_.tol == pytest.approx(size * 1e-3)
+
+
+def test_a_ball_around_all_points_has_their_radius():
+    angle = np.linspace(0.0, 2.0 * np.pi, 50, endpoint=False)
+    X = 2.0 * np.column_stack([np.cos(angle), np.sin(angle)])
+    assert SVDD(kernel="linear", nu=1e-6).fit(X).radius_ == pytest.approx(2.0, abs=1e-3)
+
+
+def test_nu_svc_is_as_exact_after_the_division_by_rho():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + 0.8 * rng.normal(size=60) > 0).astype(int)
+    loose = NuSVC(nu=0.55, kernel="linear").fit(X, y)
+    exact = NuSVC(nu=0.55, kernel="linear", tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(
+        loose.decision_function(X), exact.decision_function(X), atol=5e-3
+    )
+
+
+def test_a_margin_that_vanishes_is_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
+    with pytest.raises(InputError, match=r"nu=0\.5 is too small.*vanishes"):
+        NuSVC(kernel="linear", nu=0.5).fit(X, y)
+
+
+def test_a_fold_without_a_margin_does_not_spoil_probabilities():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + 0.8 * rng.normal(size=60) > 0).astype(int)
+    nu = 0.6 * 2 * min(y.mean(), 1 - y.mean())
+    machine = NuSVC(
+        nu=nu, kernel="linear", tol=1e-6, probability=True, random_state=0
+    ).fit(X, y)
+    assert machine.score(X, y) > 0.7

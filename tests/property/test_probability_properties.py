@@ -300,7 +300,7 @@ def test_a_path_has_probabilities():
         (SVC(), 1.0, InputError, r"shape \(\)"),
         (SVC(), ["a"], InputTypeError, "positive numbers"),
         (SVC(), [1.0, -1.0], InputError, "'C' parameter"),
-        (SVR(), [1.0, np.inf], InputError, "'C' parameter"),
+        (NuSVR(), [1.0, np.inf], InputError, "'C' parameter"),
     ],
 )
 def test_what_a_path_refuses(estimator, prices, kind, said):

@@ -763,8 +763,8 @@ def test_one_against_the_rest(cls):
     model.multi_class = "ovo"
     with pytest.raises(InputError, match="dual_coef_ has shape"):
         certify(model, X, y, weight)
-    model.multi_class = "crammer_singer"
-    with pytest.raises(InputError, match="multi_class='crammer_singer'"):
+    model.multi_class = "kesler"
+    with pytest.raises(InputError, match="multi_class='kesler'"):
         certify(model, X, y, weight)
 
 

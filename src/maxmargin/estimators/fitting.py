@@ -235,7 +235,7 @@ def warn_if_early(
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
-    hopeless = getattr(worst.problem, "separating", False) and np.isinf(worst.certificate.primal)
+    hopeless = worst.problem.separating and np.isinf(worst.certificate.primal)
     if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and hopeless:
         msg = (
             f"C=inf: no plane separating {worst.part.name} was found in {worst.n_iter:,} "
@@ -252,7 +252,7 @@ def warn_if_early(
     tube = (
         " C=inf allows no error outside the tube, and there may be no function within "
         "it: use a finite C, or a larger epsilon."
-        if getattr(worst.problem, "hard", False)
+        if worst.problem.hard
         else ""
     )
     where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""

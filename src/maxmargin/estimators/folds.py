@@ -55,7 +55,7 @@ def out_of_fold(
     Parameters
     ----------
     whole : Solved
-        The machine of all rows; folds start from its coefficients.
+        The machine of all rows.
     folds : ndarray of int
         Fold of every row of the part.
     gram : Gram
@@ -69,7 +69,6 @@ def out_of_fold(
     """
     part: Any = whole.part
     lesser = replace(solver, cache_bytes=solver.cache_bytes // FOLDS)
-    start = None if solver.criterion == "relative_gap" else whole.expansion.coef
     scores = np.zeros(part.rows.size)
 
     def one(fold: int) -> Solved | None:
@@ -86,7 +85,6 @@ def out_of_fold(
             gram if stored else _view(gram),
             lesser,
             kept=kept,
-            warm=start,
             observers=observers,
             counted=not stored,  # what is stored is counted where it is kept
         )

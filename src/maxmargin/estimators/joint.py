@@ -51,7 +51,7 @@ class Joint(Part):
         prices = self._prices(self.C, kept)
         return JointProblem(own, self.y.astype(np.intp), prices, self.n_classes)
 
-    def expansion(self, model: Any) -> Expansion:
+    def expansion(self, problem: Any, model: Any) -> Expansion:  # noqa: ARG002
         """One column a class."""
         b = model.beta.sum(axis=0) if self.fit_intercept else np.zeros(self.n_classes)
         return Expansion(model.beta, b)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from maxmargin.errors import InputError
 from maxmargin.estimators.classifier import KernelClassifier
+from maxmargin.estimators.margins import NuMargin, largest_nu
 from maxmargin.estimators.parameters import PAIRS_OR_RESTS
-from maxmargin.estimators.parts import NuMargin, Part, largest_nu
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from maxmargin.estimators.fitting import Task
     from maxmargin.estimators.parameters import Rule
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

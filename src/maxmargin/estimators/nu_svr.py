@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from maxmargin.estimators.parameters import FINITE_C
-from maxmargin.estimators.parts import NuTube, Part
 from maxmargin.estimators.regressor import KernelRegressor
+from maxmargin.estimators.tubes import NuTube
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from maxmargin.estimators.fitting import Solution, Task
     from maxmargin.estimators.parameters import Rule
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.outliers import OutlierMachine
-from maxmargin.estimators.parts import Part, Support
+from maxmargin.estimators.supports import Support
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.estimators.fitting import Solution, Task
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

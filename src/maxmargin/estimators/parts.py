@@ -8,15 +8,15 @@ f(x) = Σ coef·k(x_i, x) + b and back. A machine with several classes has sever
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.certificate import certificate_of
 from maxmargin.errors import InputError, Stop
-from maxmargin.kernels.twins import TwinGram
-from maxmargin.problem import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
 from maxmargin.solvers.base import drive
+from maxmargin.solvers.follower import Follower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,20 +31,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
-__all__ = [
-    "Ball",
-    "Expansion",
-    "Margin",
-    "NuMargin",
-    "NuTube",
-    "Part",
-    "Solved",
-    "Support",
-    "Tube",
-    "judged",
-    "largest_nu",
-    "solve",
-]
+__all__ = ["Expansion", "Part", "Solved", "gradient_unit", "inside", "judged", "solve"]
 
 
 class Expansion(NamedTuple):
@@ -74,12 +61,13 @@ class Part:
     name: str
     rows: Index
     weight: Vector
+    follows = False  # whether the tolerance depends on the answer
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """The instance of the template; rows whose ``kept`` is 0 get the box [0, 0]."""
         raise NotImplementedError
 
-    def expansion(self, model: Model) -> Expansion:
+    def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """The decision function of a solver's model."""
         return Expansion(model.beta, model.bias)
 
@@ -87,9 +75,28 @@ class Part:
         """A β to start from: the inverse of :meth:`expansion`, up to feasibility."""
         return coef
 
-    def level(self, model: Model) -> float:  # noqa: ARG002
+    def level(self, problem: Problem, model: Model) -> float:  # noqa: ARG002
         """|f| on the margin, in the solver's units."""
         return 1.0
+
+    def check(self, problem: Problem, model: Model) -> None:
+        """Refuse a solution that makes no machine."""
+
+    def tolerance(self, problem: Problem, tol: float) -> float:  # noqa: ARG002
+        """What the user's ``tol`` is in the units of the problem's gradient."""
+        return tol
+
+    def tighter(self, model: Model, violation: float, tol: float) -> float | None:  # noqa: ARG002
+        """A smaller tolerance to go on with, where the answer shows that it is needed."""
+        return None
+
+    def unit(self, problem: Problem) -> float:  # noqa: ARG002
+        """What the gradient is measured in: ``tol`` is in these units."""
+        return 1.0
+
+    def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002
+        """The tolerance that a model asks for, where ``follows``; never more than tol."""
+        return tol
 
     def outlives(self, problem: Problem, model: Model) -> bool:  # noqa: ARG002
         """Whether this model of a problem also solves that of every larger C."""
@@ -107,7 +114,9 @@ class Part:
         """Width of the margin, in feature space."""
         plain = model.gradient - problem.ridge * model.beta - problem.p
         norm2 = float(model.beta @ plain)
-        return 2.0 * self.level(model) / norm2**0.5 if norm2 > 0.0 else float("inf")
+        return (
+            2.0 * self.level(problem, model) / norm2**0.5 if norm2 > 0.0 else float("inf")
+        )
 
     def certificate(self, problem: Problem, model: Model, **run: Any) -> Certificate:
         """How good a model is, and what is known of the run that found it."""
@@ -129,167 +138,22 @@ class Part:
         return np.multiply(C, weight, out=np.zeros_like(weight), where=weight > 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Margin(Part):
-    """C-SVC between two groups of rows, ``y`` = −1.0 or +1.0."""
-
-    y: Vector
-    C: float
-    squared: bool = False
-    fit_intercept: bool = True
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """C-SVC."""
-        return c_svc(
-            gram,
-            self.y,
-            self._prices(self.C, kept),
-            squared=self.squared,
-            fit_intercept=self.fit_intercept,
-        )
-
-    def outlives(self, problem: Problem, model: Model) -> bool:
-        """No α at C: a larger C changes nothing."""
-        return not self.squared and _inside(problem, model)
-
-
-@dataclass(frozen=True, eq=False)
-class NuMargin(Part):
-    """ν-SVC between two groups of rows; its model is divided by ρ, as LIBSVM's is."""
-
-    y: Vector
-    nu: float
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """ν-SVC."""
-        weight = self._weights(kept)
-        nu = self.nu if kept is None else min(self.nu, largest_nu(self.y, weight))
-        return nu_svc(gram, self.y, weight, nu)
-
-    def expansion(self, model: Model) -> Expansion:
-        """The model in units of its margin: y·f = 1 on it."""
-        rho = self.level(model)
-        return Expansion(model.beta / rho, model.bias / rho)
-
-    def restart(self, coef: Vector) -> Vector:
-        """Σ|β| = νN tells by which ρ the coefficients were divided."""
-        size = float(np.abs(coef).sum())
-        return coef * (self.nu * float(self.weight.sum()) / size) if size else coef
-
-    def scores(self, problem: Problem, model: Model) -> Vector:
-        """Decision values f at the part's own rows, in units of the margin."""
-        return super().scores(problem, model) / self.level(model)
-
-    def level(self, model: Model) -> float:
-        """ρ, which must not vanish."""
-        rho = -model.split
-        if rho > 0.0:
-            return rho
-        msg = (
-            f"nu={self.nu:g} is too small for these data: the margin of "
-            f"{self.name or 'the classes'} vanishes, for they overlap by more than that "
-            "fraction; raise nu, or use a kernel that tells them apart (a larger gamma)"
-        )
-        raise InputError(msg)
-
-
-def largest_nu(y: Vector, weight: Vector) -> float:
-    """The largest ν for which either class can carry νN/2."""
-    positive = float(weight[y > 0.0].sum())
-    total = float(weight.sum())
-    return 2.0 * min(positive, total - positive) / total
-
-
-@dataclass(frozen=True, eq=False)
-class Tube(Part):
-    """ε-regression on the targets ``z``."""
-
-    z: Vector
-    C: float
-    epsilon: float
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """ε-SVR."""
-        return epsilon_svr(gram, self.z, self._prices(self.C, kept), self.epsilon)
-
-    def outlives(self, problem: Problem, model: Model) -> bool:
-        """No |β| at C: a larger C changes nothing."""
-        return _inside(problem, model)
-
-
-@dataclass(frozen=True, eq=False)
-class NuTube(Part):
-    """ν-regression on the targets ``z``: two variables for every row."""
-
-    z: Vector
-    C: float
-    nu: float
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """ν-SVR."""
-        return nu_svr(TwinGram(gram), self.z, self._prices(self.C, kept), self.nu)
-
-    def expansion(self, model: Model) -> Expansion:
-        """β = α − α*."""
-        n = self.rows.size
-        return Expansion(model.beta[:n] + model.beta[n:], model.bias)
-
-    def counts(self, problem: Problem, model: Model) -> tuple[int, int]:
-        """Rows, not variables: at a bound when |α − α*| = C."""
-        coef, price = self.expansion(model).coef, problem.upper[: self.rows.size]
-        return int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
-
-    def restart(self, coef: Vector) -> Vector:
-        """α is what is positive, α* what is negative."""
-        return np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)])
-
-
-@dataclass(frozen=True, eq=False)
-class Support(Part):
-    """The one-class machine."""
-
-    nu: float
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """One-class SVM."""
-        return one_class(gram, self._weights(kept), self.nu)
-
-
-@dataclass(frozen=True, eq=False)
-class Ball(Part):
-    """SVDD; its coefficients are the centre's, Σα = 1."""
-
-    nu: float
-
-    @property
-    def mass(self) -> float:
-        """M = νN, the sum of the problem's β."""
-        return self.nu * float(self.weight.sum())
-
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """SVDD."""
-        return svdd(gram, self._weights(kept), self.nu)
-
-    def expansion(self, model: Model) -> Expansion:
-        """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
-        return Expansion(model.beta / self.mass, model.bias)
-
-    def restart(self, coef: Vector) -> Vector:
-        """β = Mα."""
-        return coef * self.mass
-
-    def radius2(self, problem: Problem, model: Model) -> tuple[float, float]:
-        """R² = ‖a‖² + 2b/M, and ‖a‖²."""
-        # M may be as small as ν: its square may vanish
-        alpha = model.beta / self.mass
-        centre2 = float(alpha @ (model.gradient - problem.p)) / self.mass
-        return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2
-
-
-def _inside(problem: Problem, model: Model) -> bool:
+def inside(problem: Problem, model: Model) -> bool:
     """Whether no coefficient but 0 is at a bound."""
     bound = (model.beta == problem.lower) | (model.beta == problem.upper)
     return not bool((bound & (model.beta != 0.0)).any())
+
+
+def gradient_unit(problem: Problem, weight: Vector, nu: float) -> float:
+    """What the gradient of a machine without C is measured in, at most 1.
+
+    Its coefficients add up to νN, so that F has the size of a mean kernel value times the
+    mean weight, or times less where νn < 1. ``tol`` is in these units: small weights, a
+    small ν or small features leave a model as exact as others are.
+    """
+    counted = weight[weight > 0.0]
+    mass = min(1.0, nu * counted.size) * min(1.0, float(counted.mean()))
+    return mass * min(1.0, float(np.abs(problem.gram.diagonal()).mean()) or 1.0)
 
 
 class Solved(NamedTuple):
@@ -306,7 +170,7 @@ class Solved(NamedTuple):
     @property
     def expansion(self) -> Expansion:
         """Its decision function."""
-        return self.part.expansion(self.model)
+        return self.part.expansion(self.problem, self.model)
 
 
 def solve(
@@ -340,8 +204,13 @@ def solve(
     """
     problem = part.problem(gram, kept)
     before = gram.n_kernel
+    unit = part.unit(problem)
+    runner: Any = solver
+    if unit != 1.0 or part.follows:
+        tol = unit * solver.tol
+        runner = Follower(solver, tol, partial(part.wanted, tol=tol, unit=unit))
     outcome = drive(
-        solver,
+        runner,
         problem,
         warm=None if warm is None else part.restart(warm),
         observers=observers,
@@ -353,11 +222,13 @@ def solve(
             f"({part.name}): {outcome.stop.value}; use a finite C"
         )
         raise InputError(msg)
+    if kept is None and outcome.stop.converged:
+        part.check(problem, outcome.model)
     return judged(
         part,
         problem,
         outcome.model,
-        solver,
+        runner.at(outcome.state) if isinstance(runner, Follower) else solver,
         stop=outcome.stop,
         n_iter=outcome.n_iter,
         n_kernel=gram.n_kernel - before if counted else 0,

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 from maxmargin.errors import InputError
 from maxmargin.estimators.classifier import KernelClassifier
 from maxmargin.estimators.joint import Joint
-from maxmargin.estimators.parts import Margin, Part
+from maxmargin.estimators.margins import Margin
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

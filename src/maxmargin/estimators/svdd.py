@@ -8,14 +8,15 @@ import numpy as np
 
 from maxmargin.errors import InputError
 from maxmargin.estimators.outliers import OutlierMachine
-from maxmargin.estimators.parts import Ball, Part
 from maxmargin.estimators.prediction import kernel_of
+from maxmargin.estimators.supports import Ball
 from maxmargin.kernels.factory import self_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.estimators.fitting import Solution, Task
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

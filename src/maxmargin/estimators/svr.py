@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.estimators.parts import Part, Tube
 from maxmargin.estimators.regressor import KernelRegressor
+from maxmargin.estimators.tubes import Tube
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from maxmargin.estimators.fitting import Solution, Task
+    from maxmargin.estimators.parts import Part
 
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]

@@ -81,6 +81,7 @@ class JointProblem:
     codes: Codes
     C: Vector
     n_classes: int
+    hard = separating = False  # every price is finite
 
     def __post_init__(self) -> None:
         n, codes, C = self.gram.n, self.codes, self.C

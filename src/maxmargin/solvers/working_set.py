@@ -137,7 +137,12 @@ class WorkingSetSmo:
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of ``applied``, the last β whose gradient is complete."""
+        """Figures of ``applied``, the last β whose gradient is complete.
+
+        Before the first one there is none, and nothing is known.
+        """
+        if state.phase is Phase.REFRESH and state.iterations == 0 and state.beta.any():
+            return Measures(np.inf, -np.inf, np.inf)
         model = model_of(problem, state.applied, state.gradient)
         both = objective(problem, model)
         worst = violation(problem, state.applied, state.gradient)
@@ -180,8 +185,8 @@ class WorkingSetSmo:
             factor = state.beta[some]
             if phase == Phase.FOLD:
                 factor = factor - state.applied[some]
-            # What is verified later may be made in float32 now.
-            dtype = DOUBLE if phase == Phase.VERIFY else self._dtype(state)
+            # Only steps are small enough for float32; a whole gradient is not.
+            dtype = self._dtype(state) if phase == Phase.FOLD else DOUBLE
             problem.gram.apply(targets, some, factor, state.fresh, dtype)
             state.cursor += some.size
             return Status.RUNNING
@@ -311,7 +316,7 @@ class WorkingSetSmo:
         slow = state.violation > 0.5 * state.verified
         state.verified = state.violation
         state.rounds += 1
-        state.idle = state.settled = False
+        state.idle = state.settled = state.converged = False
         if state.rounds >= _LAST_ROUND:
             return Status.STALLED  # rounding of F itself is above tol
         if not state.wide and (slow or state.rounds >= _ROUNDS):

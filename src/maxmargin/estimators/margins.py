@@ -1,0 +1,110 @@
+"""Two classes: C-SVC and ν-SVC as parts of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.errors import InputError
+from maxmargin.estimators.parts import Expansion, Part, gradient_unit, inside
+from maxmargin.problem import c_svc, nu_svc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.base import Gram
+    from maxmargin.problem import Model, Problem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Margin", "NuMargin", "largest_nu"]
+
+
+@dataclass(frozen=True, eq=False)
+class Margin(Part):
+    """C-SVC between two groups of rows, ``y`` = −1.0 or +1.0."""
+
+    y: Vector
+    C: float
+    squared: bool = False
+    fit_intercept: bool = True
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """C-SVC."""
+        return c_svc(
+            gram,
+            self.y,
+            self._prices(self.C, kept),
+            squared=self.squared,
+            fit_intercept=self.fit_intercept,
+        )
+
+    def outlives(self, problem: Problem, model: Model) -> bool:
+        """No α at C: a larger C changes nothing."""
+        return not self.squared and inside(problem, model)
+
+
+_VANISHED = 1e-3  # a margin of less than this, in units of the gradient, is none
+
+
+@dataclass(frozen=True, eq=False)
+class NuMargin(Part):
+    """ν-SVC between two groups of rows; its model is divided by ρ, as LIBSVM's is."""
+
+    y: Vector
+    nu: float
+    follows = True
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """ν-SVC."""
+        weight = self._weights(kept)
+        nu = self.nu if kept is None else min(self.nu, largest_nu(self.y, weight))
+        return nu_svc(gram, self.y, weight, nu)
+
+    def unit(self, problem: Problem) -> float:
+        """The mean weight and kernel value."""
+        return gradient_unit(problem, self.weight, self.nu)
+
+    def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002
+        """``tol`` holds before the division by ρ, and after it where ρ is small."""
+        return tol * min(1.0, max(_VANISHED, -model.split / unit))
+
+    def check(self, problem: Problem, model: Model) -> None:
+        """Refuse a margin that vanishes."""
+        if -model.split > _VANISHED * self.unit(problem):
+            return
+        msg = (
+            f"nu={self.nu:g} is too small for these data: the margin of "
+            f"{self.name or 'the classes'} vanishes, for they overlap by more than that "
+            "fraction; raise nu, or use a kernel that tells them apart (a larger gamma)"
+        )
+        raise InputError(msg)
+
+    def level(self, problem: Problem, model: Model) -> float:
+        """ρ; of a run that was stopped before there was one, the least that counts."""
+        return max(-model.split, _VANISHED * self.unit(problem))
+
+    def expansion(self, problem: Problem, model: Model) -> Expansion:
+        """The model in units of its margin: y·f = 1 on it."""
+        rho = self.level(problem, model)
+        return Expansion(model.beta / rho, model.bias / rho)
+
+    def restart(self, coef: Vector) -> Vector:
+        """Σ|β| = νN tells by which ρ the coefficients were divided."""
+        size = float(np.abs(coef).sum())
+        return coef * (self.nu * float(self.weight.sum()) / size) if size else coef
+
+    def scores(self, problem: Problem, model: Model) -> Vector:
+        """Decision values in units of the margin; 0 of a machine that has none."""
+        rho = self.level(problem, model)
+        known = rho == -model.split
+        return super().scores(problem, model) / rho if known else np.zeros(self.rows.size)
+
+
+def largest_nu(y: Vector, weight: Vector) -> float:
+    """The largest ν for which either class can carry νN/2."""
+    positive = float(weight[y > 0.0].sum())
+    total = float(weight.sum())
+    return 2.0 * min(positive, total - positive) / total
