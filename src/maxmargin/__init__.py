@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         InputError,
         InputTypeError,
         NumericalError,
+        VanishingMarginWarning,
     )
     from maxmargin.estimators.nu_svc import NuSVC
     from maxmargin.estimators.nu_svr import NuSVR
@@ -46,6 +47,7 @@ _HOME = {
     "InputError": "maxmargin.errors",
     "InputTypeError": "maxmargin.errors",
     "NumericalError": "maxmargin.errors",
+    "VanishingMarginWarning": "maxmargin.errors",
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "NuSVR",
     "NumericalError",
     "OneClassSVM",
+    "VanishingMarginWarning",
     "certify",
     "kernel",
     "path",

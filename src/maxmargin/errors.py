@@ -17,6 +17,7 @@ __all__ = [
     "InputTypeError",
     "NumericalError",
     "Stop",
+    "VanishingMarginWarning",
 ]
 
 
@@ -38,6 +39,10 @@ class ConvergenceWarning(_SklearnConvergenceWarning):
 
 class IndefiniteKernelWarning(UserWarning):
     """The kernel is not positive semi-definite: the optimum may only be local."""
+
+
+class VanishingMarginWarning(UserWarning):
+    """The classes overlap by more than nu allows: there is no margin between them."""
 
 
 class Stop(Enum):

@@ -15,10 +15,10 @@ from maxmargin import (
     SVDD,
     SVR,
     ConvergenceWarning,
-    InputError,
     NuSVC,
     NuSVR,
     OneClassSVM,
+    VanishingMarginWarning,
     certify,
 )
 from maxmargin.observers import Patience
@@ -405,11 +405,12 @@ def test_nu_svc_is_as_exact_after_the_division_by_rho():
     )
 
 
-def test_a_margin_that_vanishes_is_refused():
+def test_a_margin_that_vanishes_is_told():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 2)), rng.integers(0, 2, 200)
-    with pytest.raises(InputError, match=r"nu=0\.5 is too small.*vanishes"):
-        NuSVC(kernel="linear", nu=0.5).fit(X, y)
+    with pytest.warns(VanishingMarginWarning, match=r"nu=0\.5 is too small.*vanishes"):
+        machine = NuSVC(kernel="linear", nu=0.5).fit(X, y)
+    assert machine.predict(X).shape == (200,)
 
 
 def test_a_fold_without_a_margin_does_not_spoil_probabilities():

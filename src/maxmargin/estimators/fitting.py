@@ -12,7 +12,12 @@ from sklearn.utils import check_random_state
 
 from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
-from maxmargin.errors import ConvergenceWarning, InputError, Stop
+from maxmargin.errors import (
+    ConvergenceWarning,
+    InputError,
+    Stop,
+    VanishingMarginWarning,
+)
 from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.folds import out_of_fold
 from maxmargin.estimators.parts import judged, solve
@@ -36,9 +41,9 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
-__all__ = ["Solution", "Task", "fitted_attributes", "solve_all", "warn_if_early"]
+__all__ = ["Solution", "Task", "fitted_attributes", "solve_all", "warn_about"]
 
-# warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
+# warn → warn_about → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
 
 ADVICE = {
@@ -226,9 +231,18 @@ def _full_csr(dense: Vector, kind: Any) -> Any:
     return kind((dense.ravel(), indices, indptr), shape=dense.shape)
 
 
-def warn_if_early(
-    estimator: Any, solved: Sequence[Solved], *, stacklevel: int = CALLER
-) -> None:
+def warn_about(estimator: Any, solution: Solution, *, stacklevel: int = CALLER) -> None:
+    """Say what the user should know of a solution."""
+    for one in solution.solved:
+        if one.stop.converged and (
+            complaint := one.part.complaint(one.problem, one.model)
+        ):
+            warnings.warn(complaint, VanishingMarginWarning, stacklevel=stacklevel)
+            break  # one pair of classes is enough
+    _warn_if_early(estimator, [*solution.solved, *solution.others], stacklevel + 1)
+
+
+def _warn_if_early(estimator: Any, solved: Sequence[Solved], stacklevel: int) -> None:
     """Say how far from its tolerance the solver stopped; callbacks know why they did."""
     advice = ADVICE if getattr(estimator, "solver", "smo") == "smo" else SLOW_ADVICE
     early = [one for one in solved if one.stop in ADVICE]

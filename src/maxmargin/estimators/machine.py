@@ -19,7 +19,7 @@ from maxmargin.estimators.fitting import (
     Task,
     fitted_attributes,
     solve_all,
-    warn_if_early,
+    warn_about,
 )
 from maxmargin.estimators.going_on import coefficients_to_go_on_from, earlier_model
 from maxmargin.estimators.kernel_input import check_precomputed
@@ -110,7 +110,7 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         )
         (solution,) = solve_all(self, [task], warm, bridges)
         self._accept(task, solution, time.perf_counter() - began)
-        warn_if_early(self, [*solution.solved, *solution.others])
+        warn_about(self, solution)
         for bridge in bridges:
             bridge.finish()
         return self

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.errors import InputError
 from maxmargin.estimators.parts import Expansion, Part, gradient_unit, inside
 from maxmargin.problem import c_svc, nu_svc
 
@@ -71,20 +70,24 @@ class NuMargin(Part):
         """``tol`` holds before the division by ρ, and after it where ρ is small."""
         return tol * min(1.0, max(_VANISHED, -model.split / unit))
 
-    def check(self, problem: Problem, model: Model) -> None:
-        """Refuse a margin that vanishes."""
-        if -model.split > _VANISHED * self.unit(problem):
-            return
-        msg = (
+    def complaint(self, problem: Problem, model: Model) -> str:
+        """Say when the margin vanishes."""
+        if self._resolved(problem, model):
+            return ""
+        return (
             f"nu={self.nu:g} is too small for these data: the margin of "
             f"{self.name or 'the classes'} vanishes, for they overlap by more than that "
-            "fraction; raise nu, or use a kernel that tells them apart (a larger gamma)"
+            "fraction, and decisions are noise; raise nu, or use a kernel that tells "
+            "them apart (a larger gamma)"
         )
-        raise InputError(msg)
+
+    def _resolved(self, problem: Problem, model: Model) -> bool:
+        return -model.split > _VANISHED * self.unit(problem)
 
     def level(self, problem: Problem, model: Model) -> float:
-        """ρ; of a run that was stopped before there was one, the least that counts."""
-        return max(-model.split, _VANISHED * self.unit(problem))
+        """ρ; where there is none, the least that would count."""
+        rho = -model.split
+        return rho if rho > 0.0 else _VANISHED * self.unit(problem)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:
         """The model in units of its margin: y·f = 1 on it."""
@@ -97,10 +100,10 @@ class NuMargin(Part):
         return coef * (self.nu * float(self.weight.sum()) / size) if size else coef
 
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """Decision values in units of the margin; 0 of a machine that has none."""
-        rho = self.level(problem, model)
-        known = rho == -model.split
-        return super().scores(problem, model) / rho if known else np.zeros(self.rows.size)
+        """Decision values in units of the margin; 0 where there is none."""
+        if not self._resolved(problem, model):
+            return np.zeros(self.rows.size)
+        return super().scores(problem, model) / self.level(problem, model)
 
 
 def largest_nu(y: Vector, weight: Vector) -> float:

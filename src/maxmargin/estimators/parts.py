@@ -79,8 +79,9 @@ class Part:
         """|f| on the margin, in the solver's units."""
         return 1.0
 
-    def check(self, problem: Problem, model: Model) -> None:
-        """Refuse a solution that makes no machine."""
+    def complaint(self, problem: Problem, model: Model) -> str:  # noqa: ARG002
+        """What is wrong with a solution that is one; nothing, as a rule."""
+        return ""
 
     def tolerance(self, problem: Problem, tol: float) -> float:  # noqa: ARG002
         """What the user's ``tol`` is in the units of the problem's gradient."""
@@ -222,8 +223,6 @@ def solve(
             f"({part.name}): {outcome.stop.value}; use a finite C"
         )
         raise InputError(msg)
-    if kept is None and outcome.stop.converged:
-        part.check(problem, outcome.model)
     return judged(
         part,
         problem,

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.fitting import solve_all, warn_if_early
+from maxmargin.estimators.fitting import solve_all, warn_about
 from maxmargin.estimators.machine import KernelMachine
 from maxmargin.estimators.parameters import check_parameters
 
@@ -68,7 +68,7 @@ def path(
     for machine, task, solution in zip(machines, tasks, solutions, strict=True):
         seconds = sum(one.certificate.seconds for one in solution.solved)
         machine._accept(task, solution, seconds)
-        warn_if_early(machine, [*solution.solved, *solution.others], stacklevel=3)
+        warn_about(machine, solution, stacklevel=3)
     return [machines[place] for place in np.argsort(order, kind="stable")]
 
 
