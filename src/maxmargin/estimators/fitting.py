@@ -162,7 +162,7 @@ def _along(
     """One part at every C, each from the answer before."""
     before: Solved | None = None
     for part in parts:
-        if before is not None and part.outlives(before.problem, before.model):
+        if before is not None and before.lasting:
             problem = part.problem(gram)
             now = judged(part, problem, before.model, solver, stop=before.stop)
         else:
@@ -234,10 +234,8 @@ def _full_csr(dense: Vector, kind: Any) -> Any:
 def warn_about(estimator: Any, solution: Solution, *, stacklevel: int = CALLER) -> None:
     """Say what the user should know of a solution."""
     for one in solution.solved:
-        if one.stop.converged and (
-            complaint := one.part.complaint(one.problem, one.model)
-        ):
-            warnings.warn(complaint, VanishingMarginWarning, stacklevel=stacklevel)
+        if one.stop.converged and one.complaint:
+            warnings.warn(one.complaint, VanishingMarginWarning, stacklevel=stacklevel)
             break  # one pair of classes is enough
     _warn_if_early(estimator, [*solution.solved, *solution.others], stacklevel + 1)
 
@@ -249,7 +247,7 @@ def _warn_if_early(estimator: Any, solved: Sequence[Solved], stacklevel: int) ->
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
-    hopeless = worst.problem.separating and np.isinf(worst.certificate.primal)
+    hopeless = worst.separating and np.isinf(worst.certificate.primal)
     if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and hopeless:
         msg = (
             f"C=inf: no plane separating {worst.part.name} was found in {worst.n_iter:,} "
@@ -266,7 +264,7 @@ def _warn_if_early(estimator: Any, solved: Sequence[Solved], stacklevel: int) ->
     tube = (
         " C=inf allows no error outside the tube, and there may be no function within "
         "it: use a finite C, or a larger epsilon."
-        if worst.problem.hard
+        if worst.hard
         else ""
     )
     where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""

@@ -88,7 +88,7 @@ def out_of_fold(
             observers=observers,
             counted=not stored,  # what is stored is counted where it is kept
         )
-        scores[held] = part.scores(found.problem, found.model)[held]
+        scores[held] = found.scores[held]
         return found
 
     ended = workers.map(one, [fold for fold in range(FOLDS) if (folds == fold).any()])

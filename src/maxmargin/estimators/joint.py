@@ -56,6 +56,11 @@ class Joint(Part):
         b = model.beta.sum(axis=0) if self.fit_intercept else np.zeros(self.n_classes)
         return Expansion(model.beta, b)
 
+    def scores(self, problem: Any, model: Any) -> Vector:
+        """Decisions of all classes, one column each."""
+        scores: Vector = model.gradient - problem.offset
+        return scores
+
     def margin(self, problem: Any, model: Any) -> float:  # noqa: ARG002
         """There is no one margin between more than two classes."""
         return float("nan")

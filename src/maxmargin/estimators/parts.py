@@ -158,20 +158,23 @@ def gradient_unit(problem: Problem, weight: Vector, nu: float) -> float:
 
 
 class Solved(NamedTuple):
-    """The end of one problem."""
+    """The end of one problem: all that is wanted of it, but not its kernel values.
+
+    Those may fill the memory, which the next problem needs.
+    """
 
     part: Part
-    problem: Problem
     model: Model
+    expansion: Expansion  # its decision function
+    scores: Vector  # which has these values at the part's rows
     stop: Stop
     n_iter: int
     margin: float
     certificate: Certificate
-
-    @property
-    def expansion(self) -> Expansion:
-        """Its decision function."""
-        return self.part.expansion(self.problem, self.model)
+    lasting: bool  # whether the model also solves the problem of every larger C
+    hard: bool  # whether no error was allowed
+    separating: bool  # … between classes
+    complaint: str  # what is wrong with it, if anything
 
 
 def solve(
@@ -249,8 +252,9 @@ def judged(
     """A model with its certificate."""
     return Solved(
         part=part,
-        problem=problem,
         model=model,
+        expansion=part.expansion(problem, model),
+        scores=part.scores(problem, model),
         stop=stop,
         n_iter=n_iter,
         margin=part.margin(problem, model),
@@ -264,4 +268,8 @@ def judged(
             n_kernel=n_kernel,
             seconds=seconds,
         ),
+        lasting=part.outlives(problem, model),
+        hard=problem.hard,
+        separating=problem.separating,
+        complaint=part.complaint(problem, model),
     )

@@ -62,9 +62,9 @@ class Ball(Part):
         """β = Mα."""
         return coef * self.mass
 
-    def radius2(self, problem: Problem, model: Model) -> tuple[float, float]:
-        """R² = ‖a‖² + 2b/M, and ‖a‖²."""
+    def radius2(self, model: Model, scores: Vector) -> tuple[float, float]:
+        """R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
         # M may be as small as ν: its square may vanish
         alpha = model.beta / self.mass
-        centre2 = float(alpha @ (model.gradient - problem.p)) / self.mass
+        centre2 = float(alpha @ (scores - model.bias)) / self.mass
         return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2

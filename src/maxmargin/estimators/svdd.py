@@ -157,7 +157,7 @@ class SVDD(OutlierMachine):
         one = solution.solved[0]
         part = one.part
         assert isinstance(part, Ball)
-        radius2, centre2 = part.radius2(one.problem, one.model)
+        radius2, centre2 = part.radius2(one.model, one.scores)
         extras = {
             "radius_": float(np.sqrt(radius2)),
             "offset_": np.array([-radius2]),
