@@ -70,7 +70,12 @@ __all__ = [
 ]
 
 
+_SUBMODULES = ("kernels", "observers")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"maxmargin.{name}")
     if name not in _HOME:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
@@ -80,4 +85,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+    return sorted({*globals(), *_HOME, *_SUBMODULES})

@@ -39,14 +39,17 @@ class Certificate:
     violation : float
         max over I_low of F − min over I_up of F, what ``tol`` bounds.
     tol, criterion : float, str
-        The tolerance that was asked for (nan when it is not known), and the field that
-        it bounds: ``"violation"``, or ``"relative_gap"`` for Pegasos.
+        The tolerance that was asked of the solver (nan when it is not known; machines
+        without C translate the user's into the units of their gradient), and the field
+        that it bounds: ``"violation"``, or ``"relative_gap"`` for Pegasos.
     balance : float
         How far Σβ misses the value it must have (0 for a classifier or regression with
         an intercept), relative to Σ|β|.
     bias_interval : tuple of float
         −F at the two extremes, lo ≤ hi: at the optimum, all optimal intercepts; before
-        it, an interval about as wide as the violation.
+        it, an interval about as wide as the violation. In the units of the problem:
+        ``intercept_`` is divided by ρ for NuSVC, and times 2/(νN) for SVDD. nan where
+        intercepts are part of w (Crammer and Singer).
     n_support, n_free, n_bound : int
         Support vectors: all, strictly inside the box, and at its bound.
     n_iter, n_kernel : int
@@ -103,7 +106,7 @@ class Certificate:
             f"gap         {self.gap:.3g} (relative {self.relative_gap:.2g}"
             f"{self._against('relative_gap')})",
             f"violation   {self.violation:.3g}{self._against('violation')}",
-            f"intercept   in [{lo:.6g}, {hi:.6g}]",
+            *([] if np.isnan(lo) else [f"intercept   in [{lo:.6g}, {hi:.6g}]"]),
             f"support     {self.n_support:,} vectors"
             f"{' in all; the worst problem' if self.problems else ''}: "
             f"{self.n_free:,} free, {self.n_bound:,} at bound",

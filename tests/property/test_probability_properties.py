@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris
 from tests import data
 
 from maxmargin import (
     SVC,
     SVR,
+    ConvergenceWarning,
     InputError,
     InputTypeError,
     NuSVC,
@@ -310,3 +312,24 @@ def test_what_a_path_refuses(estimator, prices, kind, said):
     X, y = clouds(2)
     with pytest.raises(kind, match=said):
         path(estimator, X, y, prices)
+
+
+def test_a_path_goes_on_where_an_answer_was_not_finished():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    machine = SVC(max_iter=20, gamma=1.0)
+    with pytest.warns(ConvergenceWarning, match="max_iter=20"):
+        found = path(machine, X, y, [1e4, 1e5])
+    assert [one.n_iter_.tolist() for one in found] == [[20], [20]]
+
+
+def test_folds_of_a_saturated_price_are_not_solved_again():
+    X, y = load_iris(return_X_y=True)
+    machine = SVC(probability=True, random_state=0, gamma=1.0)
+    first, second, third = path(machine, X[:100], y[:100], [1e3, 1e4, 1e5])
+    assert first.certificate_.n_kernel > 0
+    for one in (second, third):
+        assert one.n_iter_.tolist() == [0]
+        assert one.certificate_.n_kernel == 0
+        np.testing.assert_array_equal(one.probA_, first.probA_)

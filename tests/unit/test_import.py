@@ -46,3 +46,10 @@ def test_public_names_load(name):
 def test_unknown_names_are_an_attribute_error():
     with pytest.raises(AttributeError, match=r"'maxmargin' has no attribute 'SVD'"):
         maxmargin.SVD  # noqa: B018
+
+
+def test_submodules_are_there_without_an_import_of_their_own():
+    code = (
+        "import maxmargin; maxmargin.kernels.RBF(sigma=1.0); maxmargin.observers.History"
+    )
+    run(code)

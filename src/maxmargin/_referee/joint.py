@@ -67,7 +67,7 @@ def judge(model: Fitted, table: Any, code: Index, price: Vector) -> Certificatio
         dual=float(beta[mine].sum()) - 0.5 * norm2,
         violation=float(residual.max()),
         balance=float(np.abs(beta.sum(axis=1)).max()) / (size or 1.0),
-        bias_interval=(0.0, 0.0),
+        bias_interval=(float("nan"), float("nan")),
         stray=float(np.abs(b - sums).max()),
         slack=slack,
         residual=residual,

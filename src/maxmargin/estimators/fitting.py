@@ -119,7 +119,9 @@ def solve_all(
             for now in _along(parts, gram, solver, start, watching, not bench.shared):
                 scores = np.empty(0)
                 others: list[Solved] = []
-                if folds is not None:
+                if folds is not None and found and found[-1].lasts:
+                    scores = found[-1].held_out
+                elif folds is not None:
                     scores, others = out_of_fold(
                         now, folds, gram, solver, workers, watching
                     )
@@ -150,6 +152,11 @@ class _Step(NamedTuple):
     held_out: Vector
     others: list[Solved]
 
+    @property
+    def lasts(self) -> bool:
+        """Whether every larger C has the same answer, in all folds too."""
+        return all(one.holds for one in [self.solved, *self.others])
+
 
 def _along(
     parts: Sequence[Part],
@@ -162,7 +169,7 @@ def _along(
     """One part at every C, each from the answer before."""
     before: Solved | None = None
     for part in parts:
-        if before is not None and before.lasting:
+        if before is not None and before.holds:
             problem = part.problem(gram)
             now = judged(part, problem, before.model, solver, stop=before.stop)
         else:

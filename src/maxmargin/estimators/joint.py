@@ -77,7 +77,7 @@ class Joint(Part):
             gap=both.gap,
             relative_gap=both.relative_gap,
             violation=joint_violation(problem, model.beta, model.gradient),
-            bias_interval=model.interval,
+            bias_interval=(float("nan"), float("nan")),
             n_support=n_support,
             n_free=n_support - n_bound,
             n_bound=n_bound,

@@ -66,7 +66,8 @@ class NuSVC(KernelClassifier):
         ``random_state``). ``predict`` then names the most probable class.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
-        in float64.
+        in float64, before the division by ρ and after it; in units of the mean weight
+        and kernel value where these are small (``certificate_.tol`` is the number).
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, 'balanced' or None, default=None

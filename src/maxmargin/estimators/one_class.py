@@ -46,7 +46,8 @@ class OneClassSVM(OutlierMachine):
         Constant of 'poly' and 'sigmoid'.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
-        in float64.
+        in float64; in units of the mean weight and kernel value where these are small
+        (``certificate_.tol`` is the number).
     nu : float, default=0.5
         Upper bound on the fraction of training rows left outside, and lower bound on that
         of support vectors; in (0, 1].
@@ -81,7 +82,7 @@ class OneClassSVM(OutlierMachine):
         Weights of the features, for the linear kernel.
     intercept_ : ndarray of shape (1,)
         −ρ.
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         ρ: ``decision_function`` is ``score_samples`` minus it.
     gamma_ : float
         The number that ``gamma`` stood for.

@@ -83,14 +83,6 @@ class Part:
         """What is wrong with a solution that is one; nothing, as a rule."""
         return ""
 
-    def tolerance(self, problem: Problem, tol: float) -> float:  # noqa: ARG002
-        """What the user's ``tol`` is in the units of the problem's gradient."""
-        return tol
-
-    def tighter(self, model: Model, violation: float, tol: float) -> float | None:  # noqa: ARG002
-        """A smaller tolerance to go on with, where the answer shows that it is needed."""
-        return None
-
     def unit(self, problem: Problem) -> float:  # noqa: ARG002
         """What the gradient is measured in: ``tol`` is in these units."""
         return 1.0
@@ -175,6 +167,11 @@ class Solved(NamedTuple):
     hard: bool  # whether no error was allowed
     separating: bool  # … between classes
     complaint: str  # what is wrong with it, if anything
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is the answer for every larger C."""
+        return self.lasting and self.stop.converged
 
 
 def solve(

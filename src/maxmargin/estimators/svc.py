@@ -38,9 +38,11 @@ class SVC(KernelClassifier):
         Price of a margin error; ``inf`` is the hard margin.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
-        function that gets two blocks of rows and returns the matrix of their kernel
-        values; its rows may be anything that can be put in an array.
+        What "similar" means: a name, an object of :mod:`maxmargin.kernels` (which has
+        its own parameters: ``gamma``, ``degree`` and ``coef0`` are not used), a function
+        k(x, z) compiled by ``@maxmargin.kernel``, or a function that gets two blocks of
+        rows and returns the matrix of their kernel values; its rows may be anything that
+        can be put in an array.
     degree : int, default=3
         Degree of 'poly'.
     gamma : {'scale', 'auto'} or float, default='scale'
@@ -112,16 +114,16 @@ class SVC(KernelClassifier):
     coef_ : ndarray or CSR of shape (n_pairs, n_features)
         Weights of the features, for the linear kernel.
     intercept_ : ndarray of shape (n_pairs,)
-        Intercepts.
+        Intercepts; here and below, one for every class with ``'ovr'``.
     probA_, probB_ : ndarray of shape (n_pairs,)
         With ``probability=True``: P(first class of the pair) = 1 / (1 + exp(A·d + B)) for
         the decision d in its favour; for ``'isotonic'``, ``calibrators_`` instead.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number that ``gamma`` stood for; 0 where the kernel has parameters of its own.
     classes_, class_weight_ : ndarray of shape (n_classes,)
         Labels, sorted, and the factors of C that go with them.
     n_iter_ : ndarray of shape (n_pairs,)
-        Iterations of the solver.
+        Iterations of the solver; one number for ``'crammer_singer'``.
     fit_status_ : int
         0 when the solver converged, 1 when it stopped early.
     shape_fit_ : tuple of int
@@ -129,7 +131,7 @@ class SVC(KernelClassifier):
     certificate_ : Certificate
         Proof of how good the answer is.
     margin_ : float or ndarray of shape (n_pairs,)
-        Width 2/‖w‖ of the margin, in feature space.
+        Width 2/‖w‖ of the margin, in feature space; nan for ``'crammer_singer'``.
     n_features_in_, feature_names_in_ : int, ndarray
         What X looked like.
 

@@ -49,7 +49,8 @@ class SVDD(OutlierMachine):
         Constant of 'poly' and 'sigmoid'.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
-        in float64.
+        in float64; in units of the mean weight and kernel value where these are small
+        (``certificate_.tol`` is the number).
     nu : float, default=0.5
         Upper bound on the fraction of training rows left outside, and lower bound on that
         of support vectors; in (0, 1].
@@ -81,12 +82,14 @@ class SVDD(OutlierMachine):
     dual_coef_ : ndarray or CSR of shape (1, n_SV)
         Coefficients α of the centre a = Σα·φ(x); they add up to 1.
     coef_ : ndarray or CSR of shape (1, n_features)
-        Weights of the features, for the linear kernel.
+        The centre a, for the linear kernel.
+    self_value_ : float or None
+        For a precomputed kernel only: k(x, x) if it is the same for all rows.
     intercept_ : ndarray of shape (1,)
         R² − ‖a‖².
     radius_ : float
         R.
-    offset_ : float
+    offset_ : ndarray of shape (1,)
         −R²: ``decision_function`` is ``score_samples`` minus it.
     gamma_ : float
         The number that ``gamma`` stood for.
@@ -100,6 +103,10 @@ class SVDD(OutlierMachine):
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
         What X looked like.
+
+    The decision of a row is R² − ‖φ(x) − a‖², that is
+    2Σα·k(x_i, x) + ``intercept_`` − k(x, x). The certificate is that of the dual times
+    (νN)²/2, in β = νN·α, which is the problem of OneClassSVM up to a constant.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 A kernel sees the dot products g = x·z of a tile and the squared norms of both rows, and
 turns them into kernel values in place (``transform``). To add one: a NamedTuple with
-its formula in the docstring, a ``_transform_…`` function, and a line in the overload.
+its formula in the docstring, a ``_transform_…`` function, and a line in ``_FORMULAS``.
 """
 
 from __future__ import annotations
