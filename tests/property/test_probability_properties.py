@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import chi2_kernel
 from tests import data
 
 from maxmargin import (
@@ -333,3 +334,29 @@ def test_folds_of_a_saturated_price_are_not_solved_again():
         assert one.n_iter_.tolist() == [0]
         assert one.certificate_.n_kernel == 0
         np.testing.assert_array_equal(one.probA_, first.probA_)
+
+
+def test_folds_without_a_margin_still_tell_the_classes_apart():
+    X, y = load_iris(return_X_y=True)
+    X = X[50:] + 0.6 * np.random.default_rng(0).normal(size=(100, 4))
+    machine = NuSVC(nu=0.2, probability=True, random_state=0).fit(X, y[50:])
+    assert machine.score(X, y[50:]) > 0.8
+
+
+def test_folds_that_are_stopped_leave_a_usable_prediction():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 10))
+    y = (X[:, 0] + 0.1 * rng.normal(size=1500) > 0).astype(int)
+    # the machine itself takes more steps than any fold is given
+    limit = SVC(C=1e4).fit(X, y).n_iter_[0] // 20
+    with pytest.warns(ConvergenceWarning, match="Where folds were stopped"):
+        machine = SVC(C=1e4, probability=True, random_state=0, max_iter=int(limit)).fit(
+            X, y
+        )
+    by_sign = (machine.decision_function(X) > 0.0) == (y == 1)
+    assert machine.score(X, y) > by_sign.mean() - 0.05
+
+
+def test_a_kernel_function_may_want_to_write():
+    X, y = load_iris(return_X_y=True)
+    assert SVC(kernel=chi2_kernel).fit(X, y).score(X, y) > 0.9

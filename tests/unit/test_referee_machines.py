@@ -398,7 +398,14 @@ def test_svdd_of_the_template(case):
     model, _ = told(problem, case.X, beta)
     centre2 = beta @ case.X @ case.X.T @ beta / mass**2
     square = centre2 + 2.0 * model.bias / mass
-    seen = by_hand(case.X, beta / mass, nu=0.3, radius_=square**0.5, offset_=-square)
+    seen = by_hand(
+        case.X,
+        beta / mass,
+        nu=0.3,
+        radius_=square**0.5,
+        offset_=-square,
+        intercept_=[square - centre2],
+    )
     same(certify(seen, case.X, None, case.weight), problem, model)
 
 

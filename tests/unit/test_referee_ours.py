@@ -8,7 +8,17 @@ from sklearn.datasets import load_iris
 from tests.unit.test_referee_machines import answers, rows
 
 import maxmargin
-from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, certify, kernels
+from maxmargin import (
+    SVC,
+    SVDD,
+    SVR,
+    InputError,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+    certify,
+    kernels,
+)
 
 MACHINES = {
     "NuSVC": (NuSVC(nu=0.3), {}),
@@ -145,3 +155,20 @@ def test_spoiled_machines_are_seen():
     ball.radius_ /= 1.1
     with pytest.raises(maxmargin.InputError, match="offset_ is"):
         certify(ball, X)
+
+
+def test_a_class_without_weight_is_not_missed():
+    X, y = load_iris(return_X_y=True)
+    weight = np.repeat([0.0, 1.0], [50, 100])
+    machine = maxmargin.SVC().fit(X, y, sample_weight=weight)
+    assert certify(machine, X, y, sample_weight=weight).ok
+    with pytest.raises(InputError, match="y contains"):
+        certify(machine, X, y)
+
+
+def test_an_altered_ball_is_not_ok():
+    X, _ = load_iris(return_X_y=True)
+    machine = maxmargin.SVDD(nu=0.3).fit(X)
+    assert certify(machine, X).ok
+    machine.intercept_ = machine.intercept_ + 0.05
+    assert not certify(machine, X).ok

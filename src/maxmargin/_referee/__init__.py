@@ -89,7 +89,7 @@ def certify(
     model = Fitted.read(estimator, table)
     n = table.shape[0]
     if model.classes.size:
-        code = codes_of(model.classes, y, n)
+        code = codes_of(model.classes, y, n, sample_weight)
     else:
         code = np.zeros(n, dtype=np.intp)
     price = prices_of(model, code, sample_weight)

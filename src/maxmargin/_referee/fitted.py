@@ -91,7 +91,8 @@ class Fitted:
         machine, package = machine_of(estimator)
         labelled = machine in CLASSIFIERS
         arrays = ["support_", "n_support_", "dual_coef_"]
-        arrays += ["intercept_"] if machine != "SVDD" else []
+        told = getattr(estimator, "intercept_", None) is not None
+        arrays += ["intercept_"] if machine != "SVDD" or told else []
         arrays += ["class_weight_"] if labelled else []
         needed = (*PARAMETERS[machine], "kernel", *(["classes_"] if labelled else []))
         for name in (*needed, *arrays):
@@ -131,7 +132,7 @@ class Fitted:
             counts=counts.astype(np.intp),
             vectors=_vectors(estimator, kernel, (size, *table.shape[1:])),
             dual=found["dual_coef_"],
-            intercept=found.get("intercept_", np.zeros(1)),
+            intercept=found.get("intercept_", np.full(1, np.nan)),
             weights=found.get("class_weight_", np.ones(1)),
             kernel=kernel,
             C=number_of(estimator, "C", 1.0) if "C" in PARAMETERS[machine] else 1.0,

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 
-def codes_of(classes: NDArray[Any], y: ArrayLike | None, n: int) -> Index:
-    """Find each label in classes_."""
-    labels = _column("label", y, n)
+def codes_of(
+    classes: NDArray[Any], y: ArrayLike | None, n: int, sample_weight: ArrayLike | None
+) -> Index:
+    """Find each label in classes_; those of rows without weight need not be there."""
+    labels = _column("label", y, n).tolist()
     known = {label: code for code, label in enumerate(classes.tolist())}
-    strange = set(labels.tolist()) - known.keys()
+    out = np.zeros(n, dtype=bool)
+    weight = as_numbers("sample_weight", 1.0 if sample_weight is None else sample_weight)
+    if weight.shape == (n,):  # a class without weight does not exist
+        out = weight <= 0.0
+    strange = {label for label, gone in zip(labels, out, strict=True) if not gone}
+    strange -= known.keys()
     require(not strange, f"y contains {[*strange][:1]}, but classes_ is {[*known]}")
-    return np.array([known[label] for label in labels.tolist()], dtype=np.intp)
+    return np.array([known.get(label, 0) for label in labels], dtype=np.intp)
 
 
 def targets_of(y: ArrayLike | None, n: int) -> Vector:

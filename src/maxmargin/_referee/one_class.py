@@ -104,6 +104,7 @@ def _ball(
     rise, fall = prices(unit * (centre2 - distance2), ~box.full, box.used)
     ends = Ends.of(rise, fall)
     b = unit * (radius**2 - centre2)
+    told = b if np.isnan(model.intercept[0]) else unit * float(model.intercept[0])
     radii = [max(0.0, centre2 + end / unit) ** 0.5 for end in ends.interval]
     return verdict(
         model,
@@ -113,7 +114,7 @@ def _ball(
         violation=ends.violation,
         balance=_missed(mass * alpha, mass),
         bias_interval=ends.interval,
-        stray=stray_of(b, ends.interval),
+        stray=max(stray_of(b, ends.interval), stray_of(told, ends.interval)),
         slack=slack,
         residual=residuals(rise, fall, b),
         index=index,

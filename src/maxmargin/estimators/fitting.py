@@ -244,12 +244,18 @@ def warn_about(estimator: Any, solution: Solution, *, stacklevel: int = CALLER) 
         if one.stop.converged and one.complaint:
             warnings.warn(one.complaint, VanishingMarginWarning, stacklevel=stacklevel)
             break  # one pair of classes is enough
-    _warn_if_early(estimator, [*solution.solved, *solution.others], stacklevel + 1)
+    _warn_if_early(estimator, solution.solved, solution.others, stacklevel + 1)
 
 
-def _warn_if_early(estimator: Any, solved: Sequence[Solved], stacklevel: int) -> None:
+def _warn_if_early(
+    estimator: Any,
+    problems: Sequence[Solved],
+    folds_of: Sequence[Solved],
+    stacklevel: int,
+) -> None:
     """Say how far from its tolerance the solver stopped; callbacks know why they did."""
     advice = ADVICE if getattr(estimator, "solver", "smo") == "smo" else SLOW_ADVICE
+    solved = [*problems, *folds_of]
     early = [one for one in solved if one.stop in ADVICE]
     if not early:
         return
@@ -274,12 +280,18 @@ def _warn_if_early(estimator: Any, solved: Sequence[Solved], stacklevel: int) ->
         if worst.hard
         else ""
     )
+    folds = (
+        " Where folds were stopped, probabilities rest on the scores of rows that the "
+        "machine has seen, and are too sure."
+        if any(not one.stop.converged for one in folds_of)
+        else ""
+    )
     where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
     warnings.warn(
         f"{limit}The solver {worst.stop.value}{where}: violation "
         f"{worst.certificate.violation:.3g}, relative gap "
         f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
-        f"usable; to improve it, {advice[worst.stop]}.{tube}",
+        f"usable; to improve it, {advice[worst.stop]}.{tube}{folds}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

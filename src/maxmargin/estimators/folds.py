@@ -52,6 +52,8 @@ def out_of_fold(
 ) -> tuple[Vector, list[Solved]]:
     """Out-of-fold scores of all rows of a classification, and the folds' own ends.
 
+    Where a fold was stopped early, the scores are those of the whole machine.
+
     Parameters
     ----------
     whole : Solved
@@ -88,7 +90,8 @@ def out_of_fold(
             observers=observers,
             counted=not stored,  # what is stored is counted where it is kept
         )
-        scores[held] = found.scores[held]
+        # Who was stopped in the middle knows less than the machine itself.
+        scores[held] = (found if found.stop.converged else whole).scores[held]
         return found
 
     ended = workers.map(one, [fold for fold in range(FOLDS) if (folds == fold).any()])

@@ -97,13 +97,20 @@ class NuMargin(Part):
     def restart(self, coef: Vector) -> Vector:
         """Σ|β| = νN tells by which ρ the coefficients were divided."""
         size = float(np.abs(coef).sum())
-        return coef * (self.nu * float(self.weight.sum()) / size) if size else coef
+        if size == 0.0:
+            return coef
+        beta = coef * (self.nu * float(self.weight.sum()) / size)
+        # What rounding has kept from its bound would count as free.
+        bound = np.abs(np.abs(beta) - self.weight) <= 1e-12 * self.weight
+        return np.where(bound, np.copysign(self.weight, beta), beta)
 
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """Decision values in units of the margin; 0 where there is none."""
-        if not self._resolved(problem, model):
-            return np.zeros(self.rows.size)
-        return super().scores(problem, model) / self.level(problem, model)
+        """Decision values in units of the margin, or of the least one that counts.
+
+        So the folds of a calibration stay comparable where one of them has none.
+        """
+        least = _VANISHED * self.unit(problem)
+        return super().scores(problem, model) / max(-model.split, least)
 
 
 def largest_nu(y: Vector, weight: Vector) -> float:

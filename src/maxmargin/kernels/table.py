@@ -183,8 +183,6 @@ def callable_expansion(
         return out
     step = max(1, _VALUES // vectors.shape[0])
     for start in range(0, X.shape[0], step):
-        some = X[start : start + step]
-        if isinstance(some, np.ndarray):
-            some.flags.writeable = False  # a view: the function must not change X
+        some = X[start : start + step].copy()  # the function must not change X
         out[start : start + step] = called(kernel, some, vectors) @ coef.T
     return out
