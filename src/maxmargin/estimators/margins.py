@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.estimators.parts import Expansion, Part, gradient_unit, inside
+from maxmargin.estimators.parts import Expansion, NuPart, Part, inside
 from maxmargin.problem import c_svc, nu_svc
 
 if TYPE_CHECKING:
@@ -49,11 +49,10 @@ _VANISHED = 1e-3  # a margin of less than this, in units of the gradient, is non
 
 
 @dataclass(frozen=True, eq=False)
-class NuMargin(Part):
+class NuMargin(NuPart):
     """ν-SVC between two groups of rows; its model is divided by ρ, as LIBSVM's is."""
 
     y: Vector
-    nu: float
     follows = True
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
@@ -61,10 +60,6 @@ class NuMargin(Part):
         weight = self._weights(kept)
         nu = self.nu if kept is None else min(self.nu, largest_nu(self.y, weight))
         return nu_svc(gram, self.y, weight, nu)
-
-    def unit(self, problem: Problem) -> float:
-        """The mean weight and kernel value."""
-        return gradient_unit(problem, self.weight, self.nu)
 
     def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002
         """``tol`` holds before the division by ρ, and after it where ρ is small."""

@@ -179,7 +179,7 @@ class NuSVC(KernelClassifier):
         self.warm_start = warm_start
 
     def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
-        return NuMargin(name, rows, weight, y, nu=float(self.nu))
+        return NuMargin(name, rows, weight, nu=float(self.nu), y=y)
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         task = super()._task(X, y, sample_weight)

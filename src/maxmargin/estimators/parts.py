@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
-__all__ = ["Expansion", "Part", "Solved", "gradient_unit", "inside", "judged", "solve"]
+__all__ = ["Expansion", "NuPart", "Part", "Solved", "inside", "judged", "solve"]
 
 
 class Expansion(NamedTuple):
@@ -137,16 +137,21 @@ def inside(problem: Problem, model: Model) -> bool:
     return not bool((bound & (model.beta != 0.0)).any())
 
 
-def gradient_unit(problem: Problem, weight: Vector, nu: float) -> float:
-    """What the gradient of a machine without C is measured in, at most 1.
+@dataclass(frozen=True, eq=False)
+class NuPart(Part):
+    """A problem without C: its coefficients add up to νN."""
 
-    Its coefficients add up to νN, so that F has the size of a mean kernel value times the
-    mean weight, or times less where νn < 1. ``tol`` is in these units: small weights, a
-    small ν or small features leave a model as exact as others are.
-    """
-    counted = weight[weight > 0.0]
-    mass = min(1.0, nu * counted.size) * min(1.0, float(counted.mean()))
-    return mass * min(1.0, float(np.abs(problem.gram.diagonal()).mean()) or 1.0)
+    nu: float
+
+    def unit(self, problem: Problem) -> float:
+        """The size of the gradient, at most 1: a mean weight times a mean kernel value.
+
+        Times less where νn < 1. ``tol`` is in these units, so that small weights, a small
+        ν or small features leave a model as exact as others are.
+        """
+        counted = self.weight[self.weight > 0.0]
+        mass = min(1.0, self.nu * counted.size) * min(1.0, float(counted.mean()))
+        return mass * min(1.0, float(np.abs(problem.diagonal).mean()) or 1.0)
 
 
 class Solved(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from maxmargin.estimators.parts import Expansion, Part, gradient_unit
+from maxmargin.estimators.parts import Expansion, NuPart
 from maxmargin.problem import one_class, svdd
 
 if TYPE_CHECKING:
@@ -21,14 +21,8 @@ __all__ = ["Ball", "Support"]
 
 
 @dataclass(frozen=True, eq=False)
-class Support(Part):
+class Support(NuPart):
     """The one-class machine."""
-
-    nu: float
-
-    def unit(self, problem: Problem) -> float:
-        """The mean weight and kernel value."""
-        return gradient_unit(problem, self.weight, self.nu)
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """One-class SVM."""
@@ -36,19 +30,13 @@ class Support(Part):
 
 
 @dataclass(frozen=True, eq=False)
-class Ball(Part):
+class Ball(NuPart):
     """SVDD; its coefficients are the centre's, Σα = 1."""
-
-    nu: float
 
     @property
     def mass(self) -> float:
         """M = νN, the sum of the problem's β."""
         return self.nu * float(self.weight.sum())
-
-    def unit(self, problem: Problem) -> float:
-        """The mean weight and kernel value."""
-        return gradient_unit(problem, self.weight, self.nu)
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """SVDD."""

@@ -65,6 +65,11 @@ class Problem:
         return int(self.p.size)
 
     @cached_property
+    def diagonal(self) -> Vector:
+        """K[i, i], asked once: for a Python function it is not free."""
+        return self.gram.diagonal()
+
+    @cached_property
     def hard(self) -> bool:
         """Whether a box side is open without a ridge: no error at any price."""
         open_side = np.isinf(self.upper) | np.isinf(self.lower)

@@ -80,7 +80,7 @@ class Smo:
         return State(
             beta=feasible(problem, warm),
             gradient=problem.p.copy(),
-            diagonal=problem.gram.diagonal() + problem.ridge,
+            diagonal=problem.diagonal + problem.ridge,
             counters=np.zeros(2, np.int64),
             memory=WorkingMemory(n, _DOUBLE),
         )

@@ -111,7 +111,7 @@ class WorkingSetSmo:
             beta=beta,
             applied=np.zeros(n),
             gradient=problem.p.copy(),
-            diagonal=problem.gram.diagonal() + problem.ridge,
+            diagonal=problem.diagonal + problem.ridge,
             members=np.empty(size, np.intp),
             local=np.empty(size),
             memory=WorkingMemory(size, dtype),
