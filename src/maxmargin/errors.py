@@ -6,7 +6,9 @@ whose values are the sentences that people read in a certificate.
 
 from __future__ import annotations
 
+import importlib
 from enum import Enum
+from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 
@@ -15,9 +17,11 @@ __all__ = [
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
+    "MissingExtraError",
     "NumericalError",
     "Stop",
     "VanishingMarginWarning",
+    "load_extra",
 ]
 
 
@@ -27,6 +31,10 @@ class InputError(ValueError):
 
 class InputTypeError(InputError, TypeError):
     """The caller's mistake, where the kind of object is wrong rather than its value."""
+
+
+class MissingExtraError(ImportError):
+    """An optional library that was asked for is not installed."""
 
 
 class NumericalError(ArithmeticError):
@@ -61,3 +69,18 @@ class Stop(Enum):
     def converged(self) -> bool:
         """True when the answer is optimal within the tolerance."""
         return self in (Stop.CONVERGED, Stop.CLOSED)
+
+
+def load_extra(module: str, *, extra: str, purpose: str) -> Any:
+    """Import an optional module; without it, say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as missing:
+        library = module.split(".", maxsplit=1)[0]
+        if missing.name is None or missing.name.split(".")[0] != library:
+            raise  # it is there, but something that it needs is not
+        msg = (
+            f"{purpose} needs {library}, which is not installed: "
+            f"pip install 'maxmargin[{extra}]'"
+        )
+        raise MissingExtraError(msg, name=module) from missing

@@ -15,11 +15,14 @@ array([[1.5   , 0.6065]])
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
     from maxmargin.kernels.algebra import Kernel
+    from maxmargin.kernels.definiteness import eigenvector_map, mercer
+    from maxmargin.kernels.explicit_map import feature_map
     from maxmargin.kernels.function import FunctionKernel, kernel
     from maxmargin.kernels.objects import (
         RBF,
@@ -32,16 +35,19 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
-    "RBF": "maxmargin.kernels.objects",
-    "ChiSquared": "maxmargin.kernels.objects",
-    "FunctionKernel": "maxmargin.kernels.function",
-    "Kernel": "maxmargin.kernels.algebra",
-    "Laplacian": "maxmargin.kernels.objects",
-    "Linear": "maxmargin.kernels.objects",
-    "Polynomial": "maxmargin.kernels.objects",
-    "Precomputed": "maxmargin.kernels.objects",
-    "Sigmoid": "maxmargin.kernels.objects",
-    "kernel": "maxmargin.kernels.function",
+    "RBF": "objects",
+    "ChiSquared": "objects",
+    "FunctionKernel": "function",
+    "Kernel": "algebra",
+    "Laplacian": "objects",
+    "Linear": "objects",
+    "Polynomial": "objects",
+    "Precomputed": "objects",
+    "Sigmoid": "objects",
+    "eigenvector_map": "definiteness",
+    "feature_map": "explicit_map",
+    "kernel": "function",
+    "mercer": "definiteness",
 }
 
 __all__ = [
@@ -54,18 +60,10 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Sigmoid",
+    "eigenvector_map",
+    "feature_map",
     "kernel",
+    "mercer",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME])
+__getattr__, __dir__ = exports(__name__, _HOME)
