@@ -6,8 +6,9 @@ nothing; the first machine imports scikit-learn and Numba.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
     from maxmargin._referee import certify
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         IndefiniteKernelWarning,
         InputError,
         InputTypeError,
+        MissingExtraError,
         NumericalError,
         VanishingMarginWarning,
     )
@@ -32,22 +34,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "SVC": "maxmargin.estimators.svc",
-    "NuSVC": "maxmargin.estimators.nu_svc",
-    "SVR": "maxmargin.estimators.svr",
-    "NuSVR": "maxmargin.estimators.nu_svr",
-    "OneClassSVM": "maxmargin.estimators.one_class",
-    "SVDD": "maxmargin.estimators.svdd",
-    "path": "maxmargin.estimators.path",
-    "kernel": "maxmargin.kernels.function",
-    "certify": "maxmargin._referee",
-    "Certificate": "maxmargin.certificate",
-    "ConvergenceWarning": "maxmargin.errors",
-    "IndefiniteKernelWarning": "maxmargin.errors",
-    "InputError": "maxmargin.errors",
-    "InputTypeError": "maxmargin.errors",
-    "NumericalError": "maxmargin.errors",
-    "VanishingMarginWarning": "maxmargin.errors",
+    "SVC": "estimators.svc",
+    "NuSVC": "estimators.nu_svc",
+    "SVR": "estimators.svr",
+    "NuSVR": "estimators.nu_svr",
+    "OneClassSVM": "estimators.one_class",
+    "SVDD": "estimators.svdd",
+    "path": "estimators.path",
+    "kernel": "kernels.function",
+    "certify": "_referee",
+    "Certificate": "certificate",
+    "ConvergenceWarning": "errors",
+    "IndefiniteKernelWarning": "errors",
+    "InputError": "errors",
+    "InputTypeError": "errors",
+    "MissingExtraError": "errors",
+    "NumericalError": "errors",
+    "VanishingMarginWarning": "errors",
 }
 
 __all__ = [
@@ -59,6 +62,7 @@ __all__ = [
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
+    "MissingExtraError",
     "NuSVC",
     "NuSVR",
     "NumericalError",
@@ -70,19 +74,15 @@ __all__ = [
 ]
 
 
-_SUBMODULES = ("kernels", "observers")
+_SUBMODULES = (
+    "kernels",
+    "losses",
+    "observers",
+    "plots",
+    "problem",
+    "solvers",
+    "theory",
+    "tutorial",
+)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"maxmargin.{name}")
-    if name not in _HOME:
-        msg = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(msg)
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_SUBMODULES})
+__getattr__, __dir__ = exports(__name__, _HOME, _SUBMODULES)

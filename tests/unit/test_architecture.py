@@ -10,19 +10,22 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 
 # Lowest first; a module imports from its own layer or a lower one.
 LAYERS = [
-    {"errors"},
+    {"_lazy", "errors"},
     {"parallel"},
     {"problem"},
     {"certificate"},
     {"_jit"},
     {"rows"},
     {"kernels"},
+    {"losses", "theory"},
     {"solvers"},
     {"observers", "_interrupt", "_callback_bridge"},
     {"_referee"},
     {"probability"},
     {"validation"},
     {"estimators"},
+    {"plots"},
+    {"tutorial"},
     {""},  # maxmargin/__init__.py
 ]
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}

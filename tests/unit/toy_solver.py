@@ -137,4 +137,4 @@ class Scripted:
 
     def shot(self, step, name="", status=Status.RUNNING):
         """The snapshot of a step, as drive() would hand it to observers."""
-        return Snapshot(self, None, step, status, float(step), name)
+        return Snapshot(self, toy_problem(), step, status, float(step), name)

@@ -121,6 +121,7 @@ class Fitted:
             f"n_support_ must sum to {size}, the number of rows in support_",
         )
         kernel = Kernel.of(estimator, table)
+        tol, criterion = _promise(estimator)
         model = cls(
             machine=machine,
             package=package,
@@ -139,12 +140,8 @@ class Fitted:
             nu=number_of(estimator, "nu", 1.0) if "nu" in PARAMETERS[machine] else 1.0,
             epsilon=_tube(estimator, machine),
             radius=number_of(estimator, "radius_", 0.0) if machine == "SVDD" else 0.0,
-            tol=number_of(estimator, "tol", np.nan),
-            criterion=(
-                "relative_gap"
-                if getattr(estimator, "solver", "smo") == "pegasos"
-                else "violation"
-            ),
+            tol=tol,
+            criterion=criterion,
             squared=machine == "SVC"
             and getattr(estimator, "loss", "hinge") == "squared_hinge",
             fit_intercept=bool(getattr(estimator, "fit_intercept", True)),
@@ -169,6 +166,17 @@ class Fitted:
             told.size == 1 and np.allclose(told, meant, rtol=1e-6, atol=1e-12),
             f"offset_ is {told}, but the rest of the model says {meant}",
         )
+
+
+def _promise(estimator: Any) -> tuple[float, str]:
+    """What was asked of the solver: a tolerance, and the figure that it bounds."""
+    solver = getattr(estimator, "solver", "smo")
+    if not isinstance(solver, str):  # one that a user made
+        return number_of(solver, "tol", np.nan), str(solver.criterion)
+    tol = number_of(estimator, "tol", np.nan)
+    if solver == "pegasos":
+        return max(tol, 1e-2), "relative_gap"
+    return tol, "violation"
 
 
 def _against_the_rest(estimator: Any, k: int) -> bool:

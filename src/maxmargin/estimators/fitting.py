@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
 
 from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
@@ -21,13 +20,11 @@ from maxmargin.errors import (
 from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.folds import out_of_fold
 from maxmargin.estimators.parts import judged, solve
+from maxmargin.estimators.solver_choice import chosen_solver
 from maxmargin.estimators.workbench import workbench
 from maxmargin.kernels.factory import training_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 from maxmargin.parallel import Workers
-from maxmargin.solvers.crammer_singer import CrammerSinger
-from maxmargin.solvers.pegasos import Pegasos
-from maxmargin.solvers.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -109,7 +106,7 @@ def solve_all(
         )
         watching = [interrupt, *observers]
         bench = workbench(gram, first.parts, first.scheme, cache_bytes, workers)
-        solver = _solver(estimator, bench.share)
+        solver = chosen_solver(estimator, bench.share)
 
         def one(number: int, gram: Any) -> list[_Step]:
             parts = [task.parts[number] for task in tasks]
@@ -178,22 +175,6 @@ def _along(
             )
         yield now
         before, start = now, now.expansion.coef
-
-
-def _solver(estimator: Any, cache_bytes: int) -> Any:
-    """The solver a user named; only classifiers have a choice."""
-    tol, limit = float(estimator.tol), int(estimator.max_iter)
-    if getattr(estimator, "multi_class", "ovo") == "crammer_singer":
-        return CrammerSinger(tol=tol, max_iter=limit, cache_bytes=cache_bytes)
-    if getattr(estimator, "solver", "smo") == "pegasos":
-        seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-        return Pegasos(tol=tol, max_iter=limit, cache_bytes=cache_bytes, seed=seed)
-    return WorkingSetSmo(
-        tol=tol,
-        max_iter=limit,
-        cache_bytes=cache_bytes,
-        shrinking=bool(estimator.shrinking),
-    )
 
 
 def _observers(estimator: Any, problems: int) -> list[Observer]:

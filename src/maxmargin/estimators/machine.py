@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
-from maxmargin.errors import Stop
+from maxmargin.errors import InputError, Stop
 from maxmargin.estimators.fitting import (
     Solution,
     Task,
@@ -33,7 +33,7 @@ from maxmargin.estimators.prediction import (
     kernel_of,
     weights,
 )
-from maxmargin.kernels.factory import check_rows
+from maxmargin.kernels.factory import check_rows, training_gram
 from maxmargin.parallel import Workers
 from maxmargin.validation import is_precomputed, prediction_rows
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.parameters import Rule
     from maxmargin.estimators.parts import Expansion, Part
     from maxmargin.estimators.prediction import Fitted
+    from maxmargin.problem import Problem
     from maxmargin.solvers.base import Snapshot
 
     Vector = NDArray[np.float64]
@@ -114,6 +115,36 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         for bridge in bridges:
             bridge.finish()
         return self
+
+    def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
+        """The quadratic programme that ``fit`` would solve, for a solver to be stepped.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for ``fit``
+            The data, checked in the same way. Rows of weight ≤ 0 are left out; the
+            others are the problem's points, in their order.
+
+        Returns
+        -------
+        Problem
+            What :mod:`maxmargin.solvers` solve:
+            ``for snapshot in PlattSmo().steps(problem): ...``
+        """
+        check_parameters(self)
+        task = clone(self)._task(X, y, sample_weight)
+        if len(task.parts) != 1:
+            msg = (
+                f"y has {len(task.known['classes_'])} classes, which make "
+                f"{len(task.parts)} problems: give the rows of two classes"
+            )
+            raise InputError(msg)
+        (part,) = task.parts
+        gram = training_gram(task.kernel, task.rows, workers=Workers(1))
+        if part.rows.size != gram.n:
+            gram = gram.narrowed(part.rows)
+        problem: Problem = part.problem(gram)
+        return problem
 
     @contextmanager
     def _unless_refused(self) -> Iterator[None]:

@@ -16,6 +16,8 @@ from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.estimators.kernel_input import check_magnitude
+from maxmargin.estimators.solver_choice import NAMES as SOLVERS
+from maxmargin.estimators.solver_choice import is_solver
 from maxmargin.kernels import Kernel, Polynomial, Precomputed
 
 if TYPE_CHECKING:
@@ -191,7 +193,11 @@ RULES: dict[str, Rule] = {
     ),
     "loss": _one_of("hinge", "squared_hinge"),
     "fit_intercept": _SWITCH,
-    "solver": _one_of("smo", "pegasos"),
+    "solver": Rule(
+        lambda value: isinstance(value, str) or is_solver(value),
+        lambda value: not isinstance(value, str) or value in SOLVERS,
+        f"a str: {' or '.join(map(repr, SOLVERS))}; or a solver of maxmargin.solvers",
+    ),
     "n_jobs": Rule(
         lambda value: value is None or _integer(value),
         lambda value: value is None or value != 0,

@@ -57,7 +57,8 @@ class SVC(KernelClassifier):
         ``random_state``). ``predict`` then names the most probable class.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
-        in float64; 'pegasos' when the relative duality gap is at most ``tol``.
+        in float64; 'pegasos' when the relative duality gap is at most 0.01, or ``tol``
+        if that is larger.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     class_weight : dict, 'balanced' or None, default=None
@@ -75,8 +76,8 @@ class SVC(KernelClassifier):
         Whether ``predict`` breaks ties of votes by the 'ovr' scores; otherwise the
         lowest class wins.
     random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability=True``, and of ``solver='pegasos'``; 'smo' is
-        deterministic.
+        Seed of the folds of ``probability=True``, and of 'pegasos', 'smo-simple' and
+        'smo-platt'; the other solvers are deterministic.
     loss : {'hinge', 'squared_hinge'}, default='hinge'
         What a margin error costs.
     fit_intercept : bool, default=True
@@ -88,9 +89,13 @@ class SVC(KernelClassifier):
         LIBLINEAR's are, and there are no probabilities.
     calibration : {'sigmoid', 'isotonic'}, default='sigmoid'
         How decisions become probabilities: Platt's sigmoid, or any increasing function.
-    solver : {'smo', 'pegasos'}, default='smo'
-        Decomposition with a working set, or stochastic subgradients (which needs
-        ``fit_intercept=False``).
+    solver : {'smo', 'smo-platt', 'smo-simple', 'decomposition', 'chunking', 'qp', \
+            'pegasos'} or Solver, default='smo'
+        How. All but the last reach the same optimum, 'smo' by far the fastest; the others
+        are those of the lectures. 'smo-platt' and 'smo-simple' need an intercept,
+        'pegasos' none (``fit_intercept=False``), 'qp' the extra ``qp``. A solver of
+        :mod:`maxmargin.solvers`, such as ``Decomposition(q=50)``, is used as it is, with
+        its own ``tol``, ``max_iter`` and memory.
     n_jobs : int or None, default=None
         Threads; None uses every core available. Results are the same for all.
     time_limit : float or None, default=None

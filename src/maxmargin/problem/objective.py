@@ -52,7 +52,8 @@ class Objective(NamedTuple):
 def dual_value(problem: Problem, beta: Vector, gradient: Vector) -> float:
     """The dual of β, from its gradient."""
     smooth = 0.5 * float(beta @ (gradient + problem.p))
-    return -smooth - problem.epsilon * float(np.abs(beta).sum())
+    # 0 − x, not −x: nothing is 0, rather than −0
+    return 0.0 - smooth - problem.epsilon * float(np.abs(beta).sum())
 
 
 def objective(problem: Problem, model: Model) -> Objective:

@@ -170,12 +170,13 @@ _pair_step = njit(_pair_step)
 
 def _move_pairs(
     K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done,
+    done, last,
 ):  # fmt: skip
     """At most ``limit`` pair steps on the leading q×q block of K, in place.
 
     ``noise`` is the relative rounding error of K's values, ``space`` scratch;
-    ``done[0]`` returns the number of steps, and the result is a code.
+    ``done[0]`` returns the number of steps, ``last`` the last of them (i, j, t and what
+    the dual gained), and the result is a code.
     """
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
     for k in range(q):
@@ -202,6 +203,7 @@ def _move_pairs(
             return STUCK
         if t == np.inf:
             return UNBOUNDED
+        last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         i = _sweep(F, t, row_i, K[j][:q], up, low, found)
@@ -210,7 +212,7 @@ def _move_pairs(
 
 def _move_within_sides(
     K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done,
+    done, last,
 ):  # fmt: skip
     """As ``_move_pairs`` with a sum for each side: both points are of one side.
 
@@ -248,6 +250,7 @@ def _move_within_sides(
             return STUCK
         if t == np.inf:
             return UNBOUNDED
+        last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0])
@@ -292,7 +295,7 @@ _sweep_single = njit(_sweep_single, fastmath=_FAST)
 
 def _move_singles(
     K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done,
+    done, last,
 ):  # fmt: skip
     """As ``_move_pairs`` for a problem without a sum: one point a step."""
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 1]
@@ -318,6 +321,8 @@ def _move_singles(
         new = end if t == end - beta[i] else beta[i] + t
         if new == beta[i]:
             return STUCK
+        gain = -t * (F[i] + (up[i] if t > 0.0 else low[i]) + 0.5 * curvature * t)
+        last[0], last[1], last[2], last[3] = i, -1, t, gain
         beta[i] = new
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
@@ -339,6 +344,7 @@ def move(
     noise: float,
     stop_at: float,
     limit: int,
+    last: Vector | None = None,
 ) -> tuple[int, int]:
     """At most ``limit`` steps on some points, in place: (how it ended, steps done).
 
@@ -358,11 +364,19 @@ def move(
         Violation at which to stop.
     limit : int
         Steps at most.
+    last : ndarray of shape (4,) or None
+        Written to if any step was done: the points of the last one (the second is −1
+        where single points move), how far they moved, and what the dual gained.
     """
+    told = np.full(4, np.nan)
     done = np.zeros(1, np.int64)
     code = _MOVES[len(problem.sums)](
         K, members.size, F, beta, problem.lower[members], problem.upper[members],
         problem.epsilon, problem.side[members], diagonal, noise, stop_at, limit,
-        np.empty(4 * members.size + 4), done,
+        np.empty(4 * members.size + 4), done, told,
     )  # fmt: skip
+    if last is not None and done[0]:
+        pair = told[:2].astype(np.intp)
+        last[:] = told
+        last[:2] = np.where(pair < 0, -1, members[pair])
     return int(code), int(done[0])

@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.solvers.step import Step, pair_moved
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin.problem import Problem
     from maxmargin.solvers._memory import WorkingMemory
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Phase", "State"]
+__all__ = ["Phase", "State", "story"]
 
 
 class Phase(Enum):
@@ -58,6 +61,7 @@ class State:
     iterations: int = 0
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
+    last: Vector = field(default_factory=lambda: np.full(4, np.nan))  # pair moved
     dual: float = field(default=-np.inf)  # the best so far
     violation: float = field(default=np.inf)  # at the last SELECT or VERIFY
     # precision
@@ -68,3 +72,23 @@ class State:
     drift: float = 0.0  # largest error of F that was seen
     converged: bool = False
     settled: bool = False  # VERIFY is at all support vectors, for the objective
+
+
+def story(problem: Problem, state: State) -> Step:
+    """Where the solver stands, and the last pair that it moved."""
+    pair = pair_moved(state.last)
+    kind = "float64" if state.wide else "float32"
+    words = (
+        f"{state.iterations:,} pairs so far on a working set of {state.size:,} of "
+        f"{problem.n:,} points, kernel values in {kind}; violation at the last look "
+        f"{state.violation:.3g}. {pair.words} "
+    )
+    words += "Verified." if state.converged else f"Next: {state.phase.value}."
+    numbers = {
+        **pair.numbers,
+        "iterations": state.iterations,
+        "working_set": state.size,
+        "violation": state.violation,
+        "phase": state.phase.name.lower(),
+    }
+    return Step(words, numbers, pair.points)

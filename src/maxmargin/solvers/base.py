@@ -1,6 +1,6 @@
 """The solver contract, and the one loop of the library.
 
-A solver is a frozen dataclass of hyper-parameters with four verbs:
+A solver is a frozen dataclass of hyper-parameters with five verbs:
 
 ``start(problem, warm)``
     a feasible State, in O(n) work;
@@ -12,7 +12,9 @@ A solver is a frozen dataclass of hyper-parameters with four verbs:
     cheap enough to be shown in a progress bar;
 ``model(problem, state)``
     β, its gradient and the intercept, even at iteration 0; exact at convergence, to
-    the solver's working precision before.
+    the solver's working precision before;
+``explain(problem, state)``
+    what the last unit did and why, as a :class:`~maxmargin.solvers.step.Step`.
 
 Everything a solver remembers is in its State (arrays, counters, random state), so that
 it can be paused, pickled, resumed, stepped and shipped. Kernel rows are not served by
@@ -24,7 +26,8 @@ from __future__ import annotations
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.problem import Model, Problem
+    from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
 
@@ -48,6 +52,7 @@ __all__ = [
     "Snapshot",
     "Solver",
     "Status",
+    "Steppable",
     "drive",
     "steps",
 ]
@@ -85,7 +90,7 @@ class Measures(NamedTuple):
 
 
 class Solver(Protocol):
-    """The four verbs; see the module's docstring."""
+    """The five verbs; see the module's docstring."""
 
     @property
     def tol(self) -> float:
@@ -111,6 +116,9 @@ class Solver(Protocol):
     def model(self, problem: Problem, state: Any) -> Model:
         """The exact model of the current β."""
 
+    def explain(self, problem: Problem, state: Any) -> Step:
+        """What the last unit did, in words and numbers."""
+
     def n_iter(self, state: Any) -> int:
         """Iterations done, in the unit ``max_iter`` counts."""
 
@@ -125,6 +133,10 @@ class Snapshot:
     status: Status
     seconds: float
     name: str = ""
+    n_kernel: int = field(init=False)  # kernel values computed so far
+
+    def __post_init__(self) -> None:
+        self.n_kernel = self.problem.gram.n_kernel
 
     @property
     def n_iter(self) -> int:
@@ -139,10 +151,13 @@ class Snapshot:
             f"{now.violation:.3g}, {self.seconds:.3g} s, {self.status.value}>"
         )
 
-    @property
-    def n_kernel(self) -> int:
-        """Kernel values computed so far."""
-        return self.problem.gram.n_kernel
+    def __str__(self) -> str:
+        return f"{self.n_iter}: {self.step}"
+
+    @cached_property
+    def step(self) -> Step:
+        """What was done last, and why."""
+        return self.solver.explain(self.problem, self.state)
 
     @cached_property
     def measures(self) -> Measures:
@@ -188,6 +203,7 @@ def drive(
     state: Any = None,
     observers: Sequence[Observer] = (),
     name: str = "",
+    growth: float = 2.0,
 ) -> Outcome:
     """Run a solver to its end, or until an observer ends it: the only loop there is.
 
@@ -203,6 +219,9 @@ def drive(
         Told of the start, every chunk and the end; they are closed in any event.
     name : str
         Which binary problem this is, for the observers.
+    growth : float
+        A chunk has this many times the units of the one before, until it takes about
+        50 ms: 2 for speed, less for observers who want to see more of the beginning.
     """
     if state is not None and warm is not None:
         msg = "give either warm (a β to start from) or state (a run to resume), not both"
@@ -221,7 +240,7 @@ def drive(
             # Called on the way out, whatever happens, with what is known by then.
             closing.callback(close, observer)
             observer.on_start(snapshot)
-        for snapshot in _chunks(solver, problem, state, began, name):
+        for snapshot in _chunks(solver, problem, state, began, name, growth):
             if snapshot.status is not Status.RUNNING:
                 stop = snapshot.status.stop
                 break
@@ -238,21 +257,53 @@ def drive(
     return Outcome(model, stop, state, solver.n_iter(state), time.perf_counter() - began)
 
 
-def steps(solver: Solver, problem: Problem, every: int = 1) -> Iterator[Snapshot]:
-    """The same run as a generator: one Snapshot after every ``every`` units."""
+def steps(
+    solver: Solver, problem: Problem, every: int = 1, *, warm: Vector | None = None
+) -> Iterator[Snapshot]:
+    """The same run as a generator: one Snapshot after every ``every`` units.
+
+    Every Snapshot has a state of its own, so that a list of them is a film of the run;
+    what only speeds the solver up (stored kernel values) is not copied.
+    """
     if every < 1:
         msg = f"every={every}: it counts units of work and must be at least 1"
         raise InputError(msg)
     began = time.perf_counter()
-    state = solver.start(problem)
+    state = solver.start(problem, warm)
     status = Status.RUNNING
     while status is Status.RUNNING:
         status = solver.advance(problem, state, every)
-        yield Snapshot(solver, problem, state, status, time.perf_counter() - began)
+        seconds = time.perf_counter() - began
+        yield Snapshot(solver, problem, deepcopy(state), status, seconds)
+
+
+class Steppable:
+    """A solver that can be stepped: ``for snapshot in solver.steps(problem)``."""
+
+    def steps(
+        self: Any, problem: Problem, every: int = 1, *, warm: Vector | None = None
+    ) -> Iterator[Snapshot]:
+        """Run, and hand out a Snapshot after every ``every`` units of work.
+
+        Parameters
+        ----------
+        problem : Problem
+            What to solve; ``SVC(...).problem(X, y)`` makes one.
+        every : int
+            Units of work between two snapshots.
+        warm : ndarray of shape (n,) or None
+            A β to start from.
+        """
+        return steps(self, problem, every, warm=warm)
 
 
 def _chunks(
-    solver: Solver, problem: Problem, state: Any, began: float, name: str
+    solver: Solver,
+    problem: Problem,
+    state: Any,
+    began: float,
+    name: str,
+    growth: float,
 ) -> Iterator[Snapshot]:
     """Advance in chunks whose size follows the clock; their bits do not."""
     budget = 1
@@ -264,7 +315,7 @@ def _chunks(
         yield Snapshot(solver, problem, state, status, now - began, name)
         took = now - before
         if took < 0.5 * CHUNK_SECONDS:
-            budget = min(2 * budget, 1 << 40)
+            budget = min(max(budget + 1, int(growth * budget)), 1 << 40)
         elif took > 2.0 * CHUNK_SECONDS:
             budget = max(1, budget // 2)
 

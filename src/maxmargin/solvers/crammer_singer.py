@@ -45,7 +45,8 @@ from maxmargin.problem import (
 from maxmargin.solvers import _class_blocks
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._start import default_limit
-from maxmargin.solvers.base import Measures, Status
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,7 +120,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class CrammerSinger:
+class CrammerSinger(Steppable):
     """Crammer and Singer's machine by blocks on a persistent working set.
 
     Parameters
@@ -201,6 +202,22 @@ class CrammerSinger:
             change = beta[moved] - state.applied[moved]
             fold(problem, moved, change, G, state.memory.dtype)
         return JointModel(beta, np.ascontiguousarray(G.T))
+
+    def explain(self, problem: JointProblem, state: State) -> Step:
+        """Where the solver stands."""
+        words = (
+            f"{state.iterations:,} steps so far, each of one point in all classes, on a "
+            f"working set of {state.size:,} of {problem.n:,} points. "
+        )
+        words += "Verified." if state.converged else f"Next: {state.phase.value}."
+        return Step(
+            words,
+            {
+                "iterations": state.iterations,
+                "working_set": state.size,
+                "phase": state.phase.name.lower(),
+            },
+        )
 
     def n_iter(self, state: State) -> int:
         """Block steps done."""

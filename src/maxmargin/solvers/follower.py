@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.solvers.base import Status
+from maxmargin.solvers.base import Status, Steppable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import Model, Problem
     from maxmargin.solvers.base import Measures
+    from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Follower:
+class Follower(Steppable):
     """Runs a solver until its model is good enough by its own measure.
 
     Parameters
@@ -90,6 +91,11 @@ class Follower:
         """The model of the solver beneath."""
         model: Model = self.solver.model(problem, state.inner)
         return model
+
+    def explain(self, problem: Problem, state: State) -> Step:
+        """What the solver beneath did."""
+        told: Step = self.solver.explain(problem, state.inner)
+        return told
 
     def n_iter(self, state: State) -> int:
         """Iterations of the solver beneath."""

@@ -24,7 +24,8 @@ from maxmargin.problem import Model, Problem, model_of, objective, violation
 from maxmargin.solvers import _pairs
 from maxmargin.solvers._memory import WorkingMemory
 from maxmargin.solvers._start import default_limit, feasible
-from maxmargin.solvers.base import Measures, Status
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.step import Step, pair_moved
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,17 +39,18 @@ _DOUBLE = np.dtype(np.float64)
 
 
 class State(NamedTuple):
-    """β, its gradient (of β = 0 until the first unit), counters, and the matrix."""
+    """β, its gradient (of β = 0 until the first unit), counters, last pair, matrix."""
 
     beta: Vector
     gradient: Vector
     diagonal: Vector
     counters: NDArray[np.int64]
+    last: Vector
     memory: WorkingMemory
 
 
 @dataclass(frozen=True)
-class Smo:
+class Smo(Steppable):
     """SMO by second-order pairs on a stored kernel matrix.
 
     Parameters
@@ -82,6 +84,7 @@ class Smo:
             gradient=problem.p.copy(),
             diagonal=problem.diagonal + problem.ridge,
             counters=np.zeros(2, np.int64),
+            last=np.full(4, np.nan),
             memory=WorkingMemory(n, _DOUBLE),
         )
 
@@ -98,9 +101,11 @@ class Smo:
         steps = min(budget, limit - int(counters[ITERATIONS]))
         code, done = _pairs.move(
             problem, everyone, K, state.gradient, state.beta, state.diagonal,
-            noise=1e-12, stop_at=self.tol, limit=steps,
+            noise=1e-12, stop_at=self.tol, limit=steps, last=state.last,
         )  # fmt: skip
         counters[ITERATIONS] += done
+        if not done:
+            state.last[:] = np.nan
         if code == _pairs.PAUSED and counters[ITERATIONS] >= limit:
             return Status.MAX_ITER
         return {
@@ -125,6 +130,10 @@ class Smo:
             problem.gram.apply(everyone, everyone, state.beta, gradient, _DOUBLE)
             gradient += problem.ridge * state.beta
         return model_of(problem, state.beta.copy(), gradient)
+
+    def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
+        """The last pair."""
+        return pair_moved(state.last)
 
     def n_iter(self, state: State) -> int:
         """Pairs moved."""

@@ -53,11 +53,13 @@ from maxmargin.solvers._verification import (
     hulls_meet,
     objective_is_vague,
 )
-from maxmargin.solvers._working_state import Phase, State
-from maxmargin.solvers.base import Measures, Status
+from maxmargin.solvers._working_state import Phase, State, story
+from maxmargin.solvers.base import Measures, Status, Steppable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from maxmargin.solvers.step import Step
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
@@ -78,7 +80,7 @@ _OVERFLOW = (
 
 
 @dataclass(frozen=True)
-class WorkingSetSmo:
+class WorkingSetSmo(Steppable):
     """SMO on a persistent working set.
 
     Parameters
@@ -169,6 +171,10 @@ class WorkingSetSmo:
             problem.gram.apply(everyone, moved, change[moved], gradient, dtype)
         return model_of(problem, beta.copy(), gradient.copy())
 
+    def explain(self, problem: Problem, state: State) -> Step:
+        """Where the solver stands, and the last pair."""
+        return story(problem, state)
+
     def n_iter(self, state: State) -> int:
         """Pair steps done."""
         return state.iterations
@@ -250,7 +256,7 @@ class WorkingSetSmo:
         code, done = _pairs.move(
             problem, members, K, state.local[:q], beta, diagonal,
             noise=1e-12 if K.dtype == DOUBLE else 1e-7, stop_at=state.stop_at,
-            limit=steps,
+            limit=steps, last=state.last,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done

@@ -1,0 +1,25 @@
+"""Random numbers without hidden state, for compiled loops that can be resumed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin._jit import njit
+
+__all__ = ["uniform"]
+
+
+def uniform(seed, step):
+    """Uniform number in [0, 1) for a step: SplitMix64 of the counter.
+
+    G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
+    OOPSLA 2014.
+    """
+    z = np.uint64(seed) + np.uint64(step) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * 2.0**-53
+
+
+uniform = njit(uniform)

@@ -1,0 +1,290 @@
+r"""The analytic step of SMO in the lectures' terms: α, y, E, L, H, η and b.
+
+Two coefficients are optimised together, the others stay. With
+:math:`E_k = f(x_k) - y_k`, :math:`s = y_i y_j` and
+:math:`\eta = K_{ii} + K_{jj} - 2K_{ij}` (S1; the tutorial S3 writes −η):
+
+.. math:: L, H = \begin{cases}
+          \max(0, \alpha_j - \alpha_i),\ \min(C_j, C_i + \alpha_j - \alpha_i) & s = -1\\
+          \max(0, \alpha_i + \alpha_j - C_i),\ \min(C_j, \alpha_i + \alpha_j) & s = +1
+          \end{cases}
+
+.. math:: \alpha_j \leftarrow \mathrm{clip}\Bigl(\alpha_j
+          + \frac{y_j(E_i - E_j)}{\eta},\ L,\ H\Bigr),\qquad
+          \alpha_i \leftarrow \alpha_i - s\,\Delta\alpha_j
+
+.. math:: b_1 = b - E_i - y_i\Delta\alpha_i K_{ii} - y_j\Delta\alpha_j K_{ij},\qquad
+          b_2 = b - E_j - y_i\Delta\alpha_i K_{ij} - y_j\Delta\alpha_j K_{jj}
+
+and b becomes b₁ where α_i is strictly between its bounds, else b₂ where α_j is, else
+their mean. (S3 prints E_i in b₂; it must be E_j, so that the new E_j is 0.)
+
+Where η is not positive (equal points, an indefinite kernel) the dual along the segment
+has its maximum at an end: both are compared (Platt 1998, equation 19).
+
+The dual rises by :math:`t(E_j - E_i) - \tfrac12\eta t^2` with
+:math:`t = y_i\Delta\alpha_i`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from maxmargin._jit import njit
+from maxmargin.errors import InputError
+from maxmargin.problem import model_of, objective, violation
+from maxmargin.solvers._memory import RowStore
+from maxmargin.solvers._start import feasible
+from maxmargin.solvers.base import Measures
+from maxmargin.solvers.step import Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Model, Problem
+
+    Vector = NDArray[np.float64]
+
+__all__ = [
+    "FIELDS",
+    "NOWHERE",
+    "UNBOUNDED",
+    "State",
+    "apply_pair",
+    "begin",
+    "flatness",
+    "load",
+    "measures_of",
+    "model_of_state",
+    "pair_story",
+    "rest",
+    "try_pair",
+]
+
+NOWHERE, MOVES, UNBOUNDED = 0, 1, 2  # what try_pair found
+
+# What a step tells, in the order of State.record.
+FIELDS = (
+    "i", "j", "y_i", "y_j", "E_i", "E_j", "L", "H", "eta", "alpha_i_before",
+    "alpha_j_before", "alpha_j_unclipped", "alpha_i", "alpha_j", "b_before", "b1", "b2",
+    "b", "gain", "chosen_by",
+)  # fmt: skip
+(
+    AT_I, AT_J, Y_I, Y_J, E_I, E_J, LOW, HIGH, ETA, OLD_I, OLD_J, UNCLIPPED, NEW_I, NEW_J,
+    OLD_B, B1, B2, NEW_B, GAIN, CHOSEN_BY,
+) = range(len(FIELDS))  # fmt: skip
+
+_ROUNDING = 4.0 * np.finfo(np.float64).eps
+
+
+def _on_bound(value, scale, C):
+    """Value, or the bound from which only the rounding of α_i ± α_j keeps it."""
+    if value <= _ROUNDING * scale:
+        return 0.0
+    return C if value >= C - _ROUNDING * scale else value
+
+
+_on_bound = njit(_on_bound)
+
+
+def try_pair(i, j, alpha, y, C, F, b, diagonal, k_ij, flat, least, record):
+    """Work the step of a pair out into ``record``; nothing is changed yet.
+
+    ``flat`` is the curvature below which η counts as 0, ``least`` the relative change of
+    α_j below which there is no step.
+    """
+    if i == j:
+        return NOWHERE
+    a_i, a_j, same = alpha[i], alpha[j], y[i] == y[j]
+    if same:
+        low, high = max(0.0, a_i + a_j - C[i]), min(C[j], a_i + a_j)
+    else:
+        low, high = max(0.0, a_j - a_i), min(C[j], C[i] + a_j - a_i)
+    if not low < high:
+        return NOWHERE
+    eta = diagonal[i] + diagonal[j] - 2.0 * k_ij
+    slope = y[j] * (F[i] - F[j])  # of the dual, in α_j; b is in both errors
+    if eta > flat:
+        unclipped = a_j + slope / eta
+        new_j = min(max(unclipped, low), high)
+    else:
+        at_low = slope * (low - a_j) - 0.5 * eta * (low - a_j) ** 2
+        at_high = slope * (high - a_j) - 0.5 * eta * (high - a_j) ** 2
+        new_j = low if at_low > at_high else high
+        if not max(at_low, at_high) > 0.0:
+            return NOWHERE
+        unclipped = new_j
+    if not np.isfinite(new_j):
+        return UNBOUNDED
+    if abs(new_j - a_j) <= least * (new_j + a_j + least):
+        return NOWHERE
+    scale = a_i + a_j + abs(new_j - a_j)
+    new_j = _on_bound(new_j, scale, C[j])
+    moved = new_j - a_j
+    new_i = _on_bound(a_i - moved if same else a_i + moved, scale, C[i])
+    t_i, t_j = y[i] * (new_i - a_i), y[j] * moved
+    e_i, e_j = F[i] + b, F[j] + b
+    b1 = b - e_i - t_i * diagonal[i] - t_j * k_ij
+    b2 = b - e_j - t_i * k_ij - t_j * diagonal[j]
+    record[AT_I], record[AT_J], record[Y_I], record[Y_J] = i, j, y[i], y[j]
+    record[E_I], record[E_J], record[LOW], record[HIGH] = e_i, e_j, low, high
+    record[ETA], record[OLD_I], record[OLD_J] = eta, a_i, a_j
+    record[UNCLIPPED], record[NEW_I], record[NEW_J] = unclipped, new_i, new_j
+    record[OLD_B], record[B1], record[B2] = b, b1, b2
+    if 0.0 < new_i < C[i]:
+        record[NEW_B] = b1
+    else:
+        record[NEW_B] = b2 if 0.0 < new_j < C[j] else 0.5 * (b1 + b2)
+    record[GAIN] = slope * moved - 0.5 * eta * moved**2
+    return MOVES
+
+
+def apply_pair(alpha, F, y, ridge, record, row_i, row_j):
+    """Take the step of ``record``: F += y_iΔα_i K_i + y_jΔα_j K_j; returns the new b.
+
+    Rows are those of K; the ridge is on the diagonal only.
+    """
+    i, j = int(record[AT_I]), int(record[AT_J])
+    t_i = y[i] * (record[NEW_I] - record[OLD_I])
+    t_j = y[j] * (record[NEW_J] - record[OLD_J])
+    alpha[i], alpha[j] = record[NEW_I], record[NEW_J]
+    for k in range(F.size):
+        F[k] += t_i * row_i[k] + t_j * row_j[k]
+    F[i] += t_i * ridge[i]
+    F[j] += t_j * ridge[j]
+    return record[NEW_B]
+
+
+try_pair = njit(try_pair)
+apply_pair = njit(apply_pair)
+
+
+class State(NamedTuple):
+    """What both of the lectures' SMOs remember.
+
+    ``F`` is E without b (the error cache); ``b`` an array of one; ``counters`` are the
+    algorithm's own; ``record`` the last step, by :data:`FIELDS`.
+    """
+
+    alpha: Vector
+    y: Vector
+    C: Vector
+    F: Vector
+    b: Vector
+    diagonal: Vector
+    counters: NDArray[np.int64]
+    record: Vector
+    rows: RowStore
+
+    @property
+    def beta(self) -> Vector:
+        """The template's variables, yα."""
+        return self.y * self.alpha
+
+
+def begin(
+    name: str, problem: Problem, warm: Vector | None, n_counters: int, cache_bytes: int
+) -> State:
+    """α = 0 or that of ``warm``, whose F is computed by the first unit (:func:`load`)."""
+    y, C = -problem.p, np.maximum(problem.upper, -problem.lower)
+    margins = bool((np.abs(y) == 1.0).all()) and not problem.epsilon
+    if problem.sums != (0.0,) or not margins:
+        msg = (
+            f"{name} solves the margin problem with an intercept, that of SVC with "
+            "fit_intercept=True; use 'smo', 'chunking', 'decomposition' or 'qp'"
+        )
+        raise InputError(msg)
+    rows = RowStore(problem.n, max(cache_bytes, 16 * problem.n))  # two at the least
+    return State(
+        alpha=np.abs(feasible(problem, warm)),
+        y=y,
+        C=C,
+        F=problem.p.copy(),
+        b=np.zeros(1),
+        diagonal=problem.diagonal + problem.ridge,
+        counters=np.zeros(n_counters, np.int64),
+        record=np.full(len(FIELDS), np.nan),
+        rows=rows,
+    )
+
+
+def _add_products(problem: Problem, beta: Vector, F: Vector) -> None:
+    support = np.flatnonzero(beta)
+    everyone = np.arange(problem.n, dtype=np.intp)
+    problem.gram.apply(everyone, support, beta[support], F, np.dtype(np.float64))
+    F += problem.ridge * beta
+
+
+def rest(state: State) -> None:
+    """Note that the last unit found no pair to move."""
+    state.record[:] = np.nan
+    state.record[NEW_B] = state.b[0]
+
+
+def load(problem: Problem, state: State) -> None:
+    """F and b of a start that is not 0."""
+    if state.alpha.any():
+        _add_products(problem, state.beta, state.F)
+        state.b[0] = model_of(problem, state.beta, state.F).bias
+
+
+def model_of_state(problem: Problem, state: State, *, loaded: bool) -> Model:
+    """The model of α; its b is the mean over free points, as everywhere in the house."""
+    F = state.F.copy()
+    if not loaded and state.alpha.any():
+        _add_products(problem, state.beta, F)
+    return model_of(problem, state.beta, F)
+
+
+def measures_of(problem: Problem, model: Model) -> Measures:
+    """Figures of a model."""
+    both = objective(problem, model)
+    return Measures(
+        both.primal, both.dual, violation(problem, model.beta, model.gradient)
+    )
+
+
+def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
+    """The last step in words and numbers.
+
+    ``violator`` is "i" or "j", the point that broke its optimality condition, ``when``
+    says in which sweep that was seen, and ``partner`` how the other was chosen.
+    """
+    numbers = dict(zip(FIELDS, state.record.tolist(), strict=True))
+    if np.isnan(numbers["i"]):
+        if np.isnan(numbers["b"]):
+            return Step("Nothing done yet.")
+        b = numbers["b"]
+        return Step(f"No pair is left that could gain anything; b = {b:.4g}.", {"b": b})
+    i, j = int(numbers["i"]), int(numbers["j"])
+    numbers |= {"i": i, "j": j, "y_i": int(numbers["y_i"]), "y_j": int(numbers["y_j"])}
+    del numbers["chosen_by"]
+    curved = numbers["eta"] > flatness(state.diagonal)
+    clipped = not curved or numbers["alpha_j"] != numbers["alpha_j_unclipped"]
+    numbers["clipped"] = clipped
+    if curved:
+        free = f"α_j = {numbers['alpha_j_unclipped']:.4g}"
+        how = f"{free} is clipped to it" if clipped else f"{free} is inside"
+    else:
+        how = "η is not positive, so the better end of it is taken"
+    pull = numbers[f"y_{violator}"] * numbers[f"E_{violator}"]
+    side = f"{violator} wants to rise" if pull < 0.0 else f"{violator} wants to fall"
+    words = (
+        f"Pair (i, j) = ({i}, {j}). {when}: y_{violator}·E_{violator} = {pull:.4g} and "
+        f"α_{violator} = {numbers[f'alpha_{violator}_before']:.4g}, so {side}; {partner} "
+        f"Errors E_i = {numbers['E_i']:.4g}, E_j = "
+        f"{numbers['E_j']:.4g}; η = {numbers['eta']:.4g}; α_j may be in [L, H] = "
+        f"[{numbers['L']:.4g}, {numbers['H']:.4g}], and {how}. "
+        f"α_i {numbers['alpha_i_before']:.4g} → {numbers['alpha_i']:.4g}, "
+        f"α_j {numbers['alpha_j_before']:.4g} → {numbers['alpha_j']:.4g}, "
+        f"b {numbers['b_before']:.4g} → {numbers['b']:.4g}; the dual rises by "
+        f"{numbers['gain']:.3g}."
+    )
+    return Step(words, numbers, (i, j))
+
+
+def flatness(diagonal: Vector) -> float:
+    """Curvature that is mere rounding of kernel values."""
+    return 1e-12 * (float(np.abs(diagonal).max()) or 1.0)
