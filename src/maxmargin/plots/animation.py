@@ -1,0 +1,243 @@
+r"""A film of a solver at work: the boundary after every step, and what the step did.
+
+.. math:: f(x) = \sum_i \beta_i k(x_i, x) + b
+
+is drawn for the β and b of every frame, as :class:`~maxmargin.plots.BoundaryDisplay`
+draws it, with the points whose coefficients the step has changed in thick rings, and the
+step's own words below. A run of more steps than there are frames is shown at steps that
+are spread by their logarithms: most of what is to be seen happens at the beginning.
+
+Cost: the run itself, stopped at each step that may be shown; resolution² · n kernel
+values; and some tenths of a second for each frame.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from maxmargin.errors import InputError, InputTypeError, load_extra
+from maxmargin.estimators.parameters import effective_gamma
+from maxmargin.estimators.prediction import kernel_of
+from maxmargin.estimators.solver_choice import chosen_solver
+from maxmargin.estimators.svc import SVC
+from maxmargin.kernels.factory import expansion
+from maxmargin.parallel import Workers
+from maxmargin.plots._film import checked_path, write_film
+from maxmargin.plots._plane import as_table, choose_plane, grid_of, names_of
+from maxmargin.plots._stage import Frame, Stage
+from maxmargin.solvers.base import Snapshot, Status
+from maxmargin.validation import is_precomputed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+    from maxmargin.solvers.base import Solver
+
+    Table = NDArray[np.float64]
+
+__all__ = ["animate"]
+
+GROWTH = 1.05  # after max_frames steps, the next one looked at is this much later
+
+
+def animate(
+    solver: Any,
+    X: Any,
+    y: Any,
+    path: Any,
+    *,
+    machine: SVC | None = None,
+    every: int = 1,
+    max_frames: int = 60,
+    fps: float = 4.0,
+    resolution: int = 100,
+    verbose: bool = False,
+    **parameters: Any,
+) -> Path:
+    """Write a film of a solver at work, as a GIF or a page of HTML.
+
+    Parameters
+    ----------
+    solver : Solver or str
+        One of :mod:`maxmargin.solvers`, or a name that ``SVC(solver=...)`` knows.
+    X : array-like of shape (n_samples, 2)
+        Points of the plane.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    path : str or Path
+        Where to write: ``.gif``, or ``.html`` for a page with a slider that needs no
+        other file.
+    machine : SVC or None
+        What is to be solved; it is not fitted. None for ``SVC()``.
+    every : int, default=1
+        Units of the solver's work between two frames.
+    max_frames : int, default=60
+        Frames at most. Of longer runs the beginning is shown step by step, the rest in
+        ever longer strides; the start and the end are always there.
+    fps : float, default=4.0
+        Frames a second.
+    resolution : int, default=100
+        Points of the grid along either axis.
+    verbose : bool, default=False
+        Whether to tell on stderr which frame is being drawn: 60 take ten or twenty
+        seconds.
+    **parameters
+        Of the machine: ``C=1.0``, ``kernel="linear"``, …
+
+    Returns
+    -------
+    Path
+        The file written.
+    """
+    load_extra("matplotlib", extra="plot", purpose="an animation")  # before the run
+    where = checked_path(path)
+    _check_numbers(every=every, max_frames=max_frames, fps=fps)
+    table = as_table(X)
+    if not isinstance(table, np.ndarray) or table.shape[1] != 2:
+        msg = f"X has shape {table.shape}: a film is drawn of two features, in an array"
+        raise InputError(msg)
+    rows = np.ascontiguousarray(table)
+    chosen = _machine(machine, solver, parameters)
+    classes = np.unique(np.asarray(y))
+    if classes.size != 2:
+        msg = f"y has {classes.size} classes: a film is drawn of two"
+        raise InputError(msg)
+    problem = chosen.problem(rows, y)
+    runner = chosen_solver(chosen, 200 << 20) if isinstance(solver, str) else solver
+    frames = _spread(list(_record(runner, problem, int(every), int(max_frames))),
+                     int(max_frames))  # fmt: skip
+    plane = choose_plane(rows, None, names=names_of(chosen, X, 2))
+    xx0, xx1 = grid_of(rows, resolution)
+    grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+    values = _decisions(chosen, rows, grid, frames)
+    stage = Stage(runner, rows, np.asarray(y), classes, problem, (xx0, xx1), plane.labels)
+    stage.prepare(frames, values)
+    pictures = []
+    for k, frame in enumerate(frames):
+        if verbose:
+            sys.stderr.write(f"\rframe {k + 1} of {len(frames)}")
+        pictures.append(stage.picture(frame, values[:, k].reshape(xx0.shape)))
+    if verbose:
+        sys.stderr.write("\n")
+    told = [f"{frame.n_iter}: {frame.step.words}" for frame in frames]
+    write_film(where, pictures, told, fps=float(fps), title=f"{stage.name} at work")
+    return where
+
+
+# --- the run ------------------------------------------------------------------------
+
+
+def _record(
+    solver: Solver, problem: Problem, every: int, max_frames: int
+) -> Iterator[Frame]:
+    """The start, the first steps one by one, then ever longer strides, and the end."""
+    state = solver.start(problem)
+    status = Status.RUNNING
+    units = 0
+    last = _frame(solver, problem, state, status, units)
+    while status is Status.RUNNING:
+        stride = 1 if units < max_frames else math.ceil((GROWTH - 1.0) * units)
+        status = solver.advance(problem, state, stride * every)
+        units += stride
+        now = _frame(solver, problem, state, status, units)
+        if not now.repeats(last):
+            yield last
+        last = now
+    yield last
+
+
+def _frame(
+    solver: Solver, problem: Problem, state: Any, status: Status, units: int
+) -> Frame:
+    snapshot = Snapshot(solver, problem, state, status, 0.0)
+    model = snapshot.model
+    scores = model.gradient - problem.ridge * model.beta - problem.p + model.bias
+    return Frame(
+        units=units,
+        n_iter=snapshot.n_iter,
+        beta=model.beta.copy(),
+        bias=float(model.bias),
+        scores=scores,
+        step=snapshot.step,
+        measures=snapshot.measures,
+        status=status,
+    )
+
+
+def _spread(frames: list[Frame], max_frames: int) -> list[Frame]:
+    """At most so many: the first, the last, and what is nearest to even logarithms."""
+    if len(frames) <= max_frames:
+        return frames
+    units = np.array([frame.units for frame in frames], dtype=np.float64)
+    first, final = max(1.0, float(units[1])), float(units[-1])
+    wanted = [first][: max_frames - 2]
+    while wanted and len(wanted) < max_frames - 1:
+        left = max_frames - 1 - len(wanted)
+        # never less than one unit: strides grow as soon as they can
+        wanted.append(
+            max(wanted[-1] + 1.0, wanted[-1] * (final / wanted[-1]) ** (1 / left))
+        )
+    nearest = {int(np.abs(units - one).argmin()) for one in wanted}
+    return [frames[k] for k in sorted({0, *nearest, len(frames) - 1})]
+
+
+def _decisions(machine: SVC, rows: Table, grid: Table, frames: list[Frame]) -> Table:
+    """Decision values on the grid, a column for every frame.
+
+    All at once, so that kernel values are computed once.
+    """
+    kernel = kernel_of(machine, effective_gamma(machine, rows))
+    coef = np.array([frame.beta for frame in frames])
+    bias = np.array([frame.bias for frame in frames])
+    with Workers(machine.n_jobs) as workers:
+        values: Table = expansion(kernel, grid, rows, coef, workers=workers)
+    values += bias
+    return values
+
+
+# --- what is allowed ----------------------------------------------------------------
+
+
+def _machine(machine: SVC | None, solver: Any, parameters: dict[str, Any]) -> SVC:
+    """The machine that says what is to be solved."""
+    chosen: SVC = SVC() if machine is None else machine
+    if not isinstance(chosen, SVC):
+        msg = (
+            f"machine is {type(machine).__name__}: a film is drawn of an SVC, such as "
+            "SVC(C=1.0, kernel='rbf', gamma=0.5)"
+        )
+        raise InputTypeError(msg)
+    unknown = sorted(set(parameters) - set(chosen.get_params()))
+    if unknown:
+        msg = f"{', '.join(unknown)}: neither an option of animate nor one of SVC"
+        raise InputError(msg)
+    named = {"solver": solver} if isinstance(solver, str) else {}
+    chosen = clone(chosen)
+    chosen.set_params(**parameters, **named)
+    if chosen.multi_class == "crammer_singer" or is_precomputed(chosen.kernel):
+        msg = (
+            "a film needs one decision function of the plane: it cannot be drawn with "
+            "multi_class='crammer_singer' or kernel='precomputed'"
+        )
+        raise InputError(msg)
+    return chosen
+
+
+def _check_numbers(*, every: Any, max_frames: Any, fps: Any) -> None:
+    for name, value, least in (("every", every, 1), ("max_frames", max_frames, 2)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            msg = f"{name}={value!r}: give an integer of at least {least}"
+            raise InputError(msg)
+    if not isinstance(fps, Real) or not 0.0 < float(fps) <= 100.0:
+        msg = f"fps={fps!r}: give frames a second, more than 0 and at most 100"
+        raise InputError(msg)

@@ -1,0 +1,211 @@
+"""The kernel matrix as an image, and its eigenvalues: is this a kernel on these rows?
+
+The spectrum is drawn on a scale that is logarithmic on both sides of 0 and linear within
+what rounding explains (8·n·ε·λ_max), so that a negative eigenvalue is seen however small
+it is beside the largest. What eigenvalues mean: :mod:`maxmargin.kernels.definiteness`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.errors import InputError, load_extra
+from maxmargin.kernels.definiteness import judge
+from maxmargin.kernels.matrix import kernel_matrix
+from maxmargin.plots._style import BLACK, BLUE, GREY, VERMILION, legend
+
+if TYPE_CHECKING:
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.image import AxesImage
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.definiteness import MercerVerdict
+
+    Matrix = NDArray[np.float64]
+
+__all__ = ["KernelDisplay"]
+
+_NAME = 44  # letters of a kernel's name above the image
+
+
+class KernelDisplay:
+    """Kernel matrix and spectrum side by side; made by :meth:`from_kernel`.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+        The kernel matrix, its rows in the order in which they are drawn.
+    verdict : MercerVerdict
+        What :func:`maxmargin.kernels.mercer` found of it; its direction counts the rows
+        as they were given.
+    y : ndarray of shape (n,), optional
+        Classes of these rows, equal ones side by side.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    ax_ : ndarray of two Axes
+        Of the image, and of the spectrum.
+    image_ : AxesImage
+    colorbar_ : Colorbar
+    spectrum_ : dict of str to PathCollection
+        ``"positive"``, ``"zero"`` (what rounding explains) and ``"negative"``: the
+        eigenvalues drawn, those that occur.
+    """
+
+    figure_: Figure | SubFigure
+    ax_: NDArray[Any]
+    image_: AxesImage
+    colorbar_: Colorbar
+    spectrum_: dict[str, PathCollection]
+
+    def __init__(self, values: Matrix, verdict: MercerVerdict, y: Any = None) -> None:
+        self.values, self.verdict, self.y = values, verdict, y
+
+    @classmethod
+    def from_kernel(
+        cls,
+        kernel: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        ax: Any = None,
+    ) -> KernelDisplay:
+        """Evaluate a kernel on rows, judge its matrix, and draw both.
+
+        Cost: that of :func:`maxmargin.kernels.mercer`.
+
+        Parameters
+        ----------
+        kernel, X, degree, gamma, coef0
+            As for :func:`maxmargin.kernels.mercer`: a kernel object, a name or a
+            function; at most 5000 rows.
+        y : array-like of shape (n,), optional
+            Classes: rows of one class are drawn side by side, in the order in which
+            they come, so that a kernel that suits the classes shows as blocks.
+        ax : sequence of two matplotlib Axes, optional
+            For the image and for the spectrum; without it, a new figure.
+
+        Returns
+        -------
+        KernelDisplay
+        """
+        matrix = kernel_matrix(kernel, X, degree=degree, gamma=gamma, coef0=coef0)
+        values = matrix.values
+        if y is not None:
+            y = _classes(y, values.shape[0])
+            order = np.argsort(y, kind="stable")
+            y, values = y[order], values[np.ix_(order, order)]
+        return cls(values, judge(matrix), y).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> KernelDisplay:
+        """Draw, into two axes or a new figure.
+
+        Parameters
+        ----------
+        ax : sequence of two matplotlib Axes, optional
+            For the image and for the spectrum.
+        """
+        self.figure_, self.ax_ = _two_axes(ax)
+        self._draw_matrix(self.ax_[0])
+        self._draw_spectrum(self.ax_[1])
+        return self
+
+    def _draw_matrix(self, ax: Any) -> None:
+        self.image_ = ax.imshow(self.values, cmap="cividis", interpolation="nearest")
+        self.colorbar_ = self.figure_.colorbar(self.image_, ax=ax, label="k(x, z)")
+        name = self.verdict.kernel
+        shown = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
+        ax.set_title(f"{shown}\n{len(self.values)} rows", fontsize="medium")
+        if self.y is None:
+            ax.set(xlabel="row", ylabel="row")
+            return
+        classes, first, count = np.unique(self.y, return_index=True, return_counts=True)
+        for edge in first[1:]:
+            # White upon black: seen on dark and on bright values.
+            for colour, width in ((BLACK, 1.8), ("white", 0.8)):
+                ax.axhline(edge - 0.5, color=colour, lw=width)
+                ax.axvline(edge - 0.5, color=colour, lw=width)
+        middle = first + 0.5 * (count - 1)
+        labels = [str(one) for one in classes]
+        ax.set_xticks(middle, labels)
+        ax.set_yticks(middle, labels)
+        ax.set(xlabel="rows, by class", ylabel="rows, by class")
+
+    def _draw_spectrum(self, ax: Any) -> None:
+        falling = self.verdict.eigenvalues[::-1]
+        rank = np.arange(1, falling.size + 1)
+        noise = self.verdict.threshold
+        kinds = {
+            "positive": (falling > noise, BLUE, "o", "positive"),
+            "zero": (np.abs(falling) <= noise, GREY, "|", f"0 within ±{noise:.1g}"),
+            "negative": (falling < -noise, VERMILION, "X", "negative"),
+        }
+        self.spectrum_ = {
+            kind: ax.scatter(
+                rank[some], falling[some], s=22, c=colour, marker=marker,
+                linewidths=1.0 if marker == "|" else 0.0, zorder=3,
+                label=f"{label}: {int(some.sum())}",
+            )
+            for kind, (some, colour, marker, label) in kinds.items()
+            if some.any()
+        }  # fmt: skip
+        ax.axhline(0.0, color=BLACK, lw=0.8, zorder=1)
+        if noise > 0.0:  # 0 for the zero matrix alone
+            _two_sided(ax, falling, noise)
+        ax.set(xlabel="eigenvalue, from the largest", ylabel="λ")
+        ax.grid(visible=True, axis="y", lw=0.4, alpha=0.5)
+        ends = f"smallest eigenvalue {falling[-1]:.3g}, largest {falling[0]:.3g}"
+        ax.set_title(f"{self.verdict.headline}\n{ends}", fontsize="medium")
+        legend(ax, loc="best")
+
+
+def _two_sided(ax: Any, eigenvalues: Matrix, noise: float) -> None:
+    """A scale that is logarithmic above and below ±noise, with some five ticks a side."""
+    ax.set_yscale("symlog", linthresh=noise)
+    low, high = float(eigenvalues.min()), float(eigenvalues.max())
+    room = 5.0
+    ax.set_ylim(
+        room * low if low < -noise else -2.0 * noise,
+        room * high if high > noise else 2.0 * noise,
+    )
+    lowest = math.ceil(math.log10(noise)) + 1  # nearer to 0, the label of 0 is in the way
+    highest = math.floor(math.log10(max(high, -low)))
+    step = max(1, math.ceil((highest - lowest + 1) / 5))
+    decades = [10.0**power for power in range(highest, lowest - 1, -step)]
+    above = [one for one in decades if one <= high]
+    below = [-one for one in decades if one <= -low]
+    ax.set_yticks([*below, 0.0, *above[::-1]])
+    ax.set_yticks([], minor=True)
+
+
+def _classes(y: Any, n: int) -> NDArray[Any]:
+    found = np.asarray(y)
+    if found.shape != (n,):
+        msg = f"y has shape {found.shape}; expected one class for each of the {n} rows"
+        raise InputError(msg)
+    return found
+
+
+def _two_axes(ax: Any) -> tuple[Any, NDArray[Any]]:
+    """The figure and the two axes that were given, or new ones."""
+    pyplot = load_extra("matplotlib.pyplot", extra="plot", purpose="drawing")
+    if ax is None:
+        figure, axes = pyplot.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
+        return figure, axes
+    axes = np.asarray(ax, dtype=object).ravel()
+    if axes.size != 2:
+        msg = (
+            f"ax holds {axes.size} axes; expected two, for the image and the spectrum, "
+            "as plt.subplots(1, 2) makes them"
+        )
+        raise InputError(msg)
+    return axes[0].figure, axes
