@@ -1,0 +1,73 @@
+"""The seed tutorial's exercises on support vector machines, 3.1 to 3.3, as functions.
+
+``svm_train`` and ``svm_predict`` are the two functions that the tutorial asks for; the
+rest is what it uses them for: random initialisations, the boundary at each iteration of
+the algorithm, three data sets, and pictures (``pip install maxmargin[plot]``). Training
+is the simplified SMO of :mod:`maxmargin.solvers.smo_simple`, whose optimum is that of
+:class:`maxmargin.SVC`: whoever has followed the tutorial can go on there.
+
+Examples
+--------
+>>> from maxmargin import kernels, tutorial
+>>> X, y, *_ = tutorial.made_example(1)
+>>> model = tutorial.svm_train(X, y, C=1.0)
+>>> int((tutorial.svm_predict(model, X) != y).sum())  # the outlier
+1
+>>> curved = tutorial.svm_train(X, y, C=1.0, kernel=kernels.RBF(sigma=0.3))
+>>> int((tutorial.svm_predict(curved, X) != y).sum())
+0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from maxmargin._lazy import exports
+
+if TYPE_CHECKING:
+    from maxmargin.tutorial.data import Example, load_example, made_example
+    from maxmargin.tutorial.model import TutorialModel, svm_predict
+    from maxmargin.tutorial.pictures import (
+        plot_data,
+        visualize_boundary,
+        visualize_boundary_linear,
+        visualize_choice,
+    )
+    from maxmargin.tutorial.selection import Choice, choose
+    from maxmargin.tutorial.training import iterations, random_model, svm_train
+
+_HOME = {
+    "Choice": "selection",
+    "Example": "data",
+    "TutorialModel": "model",
+    "choose": "selection",
+    "iterations": "training",
+    "load_example": "data",
+    "made_example": "data",
+    "plot_data": "pictures",
+    "random_model": "training",
+    "svm_predict": "model",
+    "svm_train": "training",
+    "visualize_boundary": "pictures",
+    "visualize_boundary_linear": "pictures",
+    "visualize_choice": "pictures",
+}
+
+__all__ = [
+    "Choice",
+    "Example",
+    "TutorialModel",
+    "choose",
+    "iterations",
+    "load_example",
+    "made_example",
+    "plot_data",
+    "random_model",
+    "svm_predict",
+    "svm_train",
+    "visualize_boundary",
+    "visualize_boundary_linear",
+    "visualize_choice",
+]
+
+__getattr__, __dir__ = exports(__name__, _HOME)
