@@ -21,7 +21,7 @@ CACHED = dir="$$($(PY) tests/numba_cache.py)" && NUMBA_CACHE_DIR="$$dir"
 PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency bench-calibration clean
+.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency bench-calibration figures clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -62,6 +62,9 @@ bench-calibration: $(STAMP)  ## probabilities against scikit-learn's way to get 
 bench-latency: $(STAMP)  ## import and first-fit times against their budgets
 	@$(PY) -m benchmarks.latency
 
+figures: $(STAMP)  ## run every example, pictures into figures/ and the README
+	@$(CACHED) $(PY) -m benchmarks.figures
+
 clean:  ## remove .venv, caches and build products
-	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf .venv .cache figures .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

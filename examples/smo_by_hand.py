@@ -44,7 +44,14 @@ def main(folder: Path) -> None:
     )
     folder.mkdir(parents=True, exist_ok=True)
     path = animate(
-        solver, X, Y, folder / "smo_by_hand.gif", C=2.0, kernel="linear", fps=1
+        solver,
+        X,
+        Y,
+        folder / "smo_by_hand.gif",
+        C=2.0,
+        kernel="linear",
+        fps=1,
+        max_frames=16,
     )
     print(f"Animation: {path}")
 

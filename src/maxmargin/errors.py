@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 
 __all__ = [
+    "OVERFLOW",
     "ConvergenceWarning",
     "IndefiniteKernelWarning",
     "InputError",
@@ -39,6 +40,12 @@ class MissingExtraError(ImportError):
 
 class NumericalError(ArithmeticError):
     """Arithmetic broke down (overflow, NaN) where no input rule was violated."""
+
+
+OVERFLOW = (
+    "the gradient overflows float64: kernel values or C are too large for this data; "
+    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
+)
 
 
 class ConvergenceWarning(_SklearnConvergenceWarning):

@@ -48,7 +48,11 @@ def zero_one(z: ArrayLike) -> Vector:
 
 
 def hinge(z: ArrayLike) -> Vector:
-    """max(0, 1 − z): no cost beyond the margin, then proportional to the distance."""
+    """max(0, 1 − z): no cost beyond the margin, then proportional to the distance.
+
+    The distance of a violating point to its margin is max(0, 1 − z)/‖w‖: in S1's cost
+    of a violation the norm divides all of it, not z alone as printed.
+    """
     return _array(np.maximum(0.0, 1.0 - np.asarray(z, np.float64)))
 
 

@@ -36,7 +36,9 @@ from tests.conformance.solvers import (
     STOPPABLE,
     decomposition,
     pegasos,
+    qp,
     smo,
+    smo_platt,
     working_set,
 )
 
@@ -80,6 +82,15 @@ def reference(make, case) -> Run:
     return run(make(case), case.build())
 
 
+def last_words(make, case, budget) -> str:
+    """What the end is told to be."""
+    solver, problem = make(case), case.build()
+    state = solver.start(problem)
+    while solver.advance(problem, state, budget) is Status.RUNNING:
+        pass
+    return solver.explain(problem, state).words
+
+
 @cache
 def single_steps(make, case) -> Run:
     return run(make(case), case.build(), budget=1)
@@ -93,6 +104,7 @@ def test_budget_does_not_matter(make, case):
     whole = reference(make, case)
     assert single_steps(make, case).same_as(whole)
     assert run(make(case), case.build(), budget=7).same_as(whole)
+    assert last_words(make, case, 7) == last_words(make, case, 10**9)
 
 
 @over(ALL)
@@ -324,6 +336,32 @@ def test_goes_on_from_a_solution(make, case):
     np.testing.assert_array_equal(warm, first.model.beta)  # what was given is kept
 
 
+@over(EXACT)
+def test_a_finished_run_stays_finished(make, case):
+    solver, problem = make(case), case.build()
+    state = solver.start(problem)
+    first = run(solver, problem, state=state)
+    again = run(solver, problem, state=state)
+    assert again.status is first.status is Status.CONVERGED
+    # some take another look, and may improve on it; none begins anew
+    assert again.n_iter <= first.n_iter + max(3, 2 * problem.n)
+    duals = [
+        objective(problem, plain(case, one.model.beta)).dual for one in (first, again)
+    ]
+    assert duals[1] >= duals[0] - 1e-9 * abs(duals[0])
+
+
+@over([(make, case) for make, case in EXACT if case.name in EXACTLY])
+def test_goes_on_with_a_smaller_tol(make, case):
+    solver, problem = make(case), case.build()
+    state = solver.start(problem)
+    run(dataclasses.replace(solver, tol=0.3), problem, state=state)
+    end = run(solver, problem, state=state)
+    assert end.status is Status.CONVERGED
+    exact = plain(case, end.model.beta)
+    assert violation(problem, end.model.beta, exact.gradient) <= case.tol * (1.0 + 1e-9)
+
+
 @over(RESTARTABLE)
 def test_goes_on_with_half_the_price(make, case):
     X, y, C = case.points()
@@ -341,9 +379,13 @@ def test_goes_on_with_half_the_price(make, case):
     assert violation(problem, end.model.beta, exact.gradient) <= case.tol * (1.0 + 1e-9)
 
 
-@pytest.mark.parametrize("make", [smo, working_set], ids=name)
-def test_refuses_a_start_of_another_shape(make):
+@pytest.mark.parametrize(
+    "make", [smo, working_set, decomposition, smo_platt, qp], ids=name
+)
+def test_refuses_a_start_that_is_none(make):
     case = BY_NAME["heart-rbf"]
+    with pytest.raises(InputError, match="warm has values that are not finite"):
+        make(case).start(case.build(), np.full(270, np.nan))
     with pytest.raises(InputError, match=r"warm has shape \(3,\).*\(270,\)"):
         make(case).start(case.build(), np.zeros(3))
 

@@ -318,7 +318,7 @@ def test_what_is_told():
     assert str(solver.explain(problem, solver.start(problem))) == "Nothing done yet."
     first, *_, last = solver.steps(problem)
     assert set(first.step.numbers) == {
-        "set", "members", "entered", "violation", "pairs", "gain", "dual",
+        "set", "members", "entered", "violation", "pairs", "gain", "dual", "b",
     }  # fmt: skip
     assert first.step["set"] == 1
     assert first.step["entered"] == first.step["members"] == 10

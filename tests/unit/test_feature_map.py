@@ -135,7 +135,7 @@ def test_any_gamma_of_a_polynomial():
          lambda g: (g + 1) ** 2 * (g + 0.5) ** 3),
         ((Linear() + 2.0 * Polynomial(2)) ** 2, lambda g: (g + 2 * (g + 1) ** 2) ** 2),
     ],
-    ids=repr,
+    ids=["sum", "multiples", "product", "power"],
 )  # fmt: skip
 def test_sums_products_multiples_and_powers(kernel, value):
     X = rows(15, 3)

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maxmargin import SVC
 from maxmargin.errors import InputError, InputTypeError, NumericalError
 from maxmargin.kernels import (
     RBF,
@@ -271,3 +272,13 @@ def test_what_is_no_matrix():
         eigenvector_map("rbf")
     with pytest.raises(InputError, match="must be square"):
         eigenvector_map(rows())
+
+
+@pytest.mark.parametrize(
+    "X", [np.full((10, 3), 0.1), np.random.default_rng(0).normal(size=(12, 3)) * 1e-150]
+)
+def test_gamma_scale_is_that_of_svc(X):
+    y = np.arange(len(X)) % 2
+    gamma = SVC().fit(X, y).gamma_
+    named, made = mercer("rbf", X), mercer(RBF(gamma=gamma), X)
+    np.testing.assert_array_equal(named.eigenvalues, made.eigenvalues)

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from maxmargin import SVC, InputError
 from maxmargin.estimators.kernel_input import check_precomputed
-from maxmargin.estimators.parameters import scale_gamma
+from maxmargin.kernels.scale import scale_gamma
 from maxmargin.validation import (
     checked_csr,
     encode_labels,

@@ -15,7 +15,8 @@ def uniform(seed, step):
     G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
     OOPSLA 2014.
     """
-    z = np.uint64(seed) + np.uint64(step) * np.uint64(0x9E3779B97F4A7C15)
+    # step + 1: the hash of 0 is 0
+    z = np.uint64(seed) + np.uint64(step + 1) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))

@@ -174,7 +174,9 @@ def _along(
                 part, gram, solver, warm=start, observers=observers, counted=counted
             )
         yield now
-        before, start = now, now.expansion.coef
+        before = now
+        # A solver that cannot go on from an answer begins anew.
+        start = now.expansion.coef if getattr(solver, "restarts", True) else None
 
 
 def _observers(estimator: Any, problems: int) -> list[Observer]:
@@ -271,8 +273,8 @@ def _warn_if_early(
     warnings.warn(
         f"{limit}The solver {worst.stop.value}{where}: violation "
         f"{worst.certificate.violation:.3g}, relative gap "
-        f"{worst.certificate.relative_gap:.3g}, tol {estimator.tol:g}. The model is "
-        f"usable; to improve it, {advice[worst.stop]}.{tube}{folds}",
+        f"{worst.certificate.relative_gap:.3g}, tol {worst.certificate.tol:g}. The model "
+        f"is usable; to improve it, {advice[worst.stop]}.{tube}{folds}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

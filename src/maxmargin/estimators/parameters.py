@@ -12,13 +12,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.estimators.kernel_input import check_magnitude
 from maxmargin.estimators.solver_choice import NAMES as SOLVERS
 from maxmargin.estimators.solver_choice import is_solver
 from maxmargin.kernels import Kernel, Polynomial, Precomputed
+from maxmargin.kernels.scale import scale_gamma
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +32,9 @@ __all__ = [
     "Rule",
     "check_parameters",
     "effective_gamma",
-    "scale_gamma",
 ]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
 
 
 class Rule(NamedTuple):
@@ -272,57 +270,3 @@ def _checked_object(kernel: Kernel, X: Any) -> float:
     elif not isinstance(kernel, Precomputed):
         check_magnitude(X, lambda norm2: norm2)
     return 0.0
-
-
-def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
-    r"""``gamma="scale"``: 1 / (n_features · Var X), or 1 for constant X.
-
-    The variance is that of all values, the zeros of sparse rows among them, in
-    float64 whatever the dtype of X; a row of weight 2 counts as two rows, one without
-    weight not at all. It is taken of :math:`2^{-e}X` with :math:`2^e` just above the
-    largest value, so that squares neither overflow nor vanish; only a γ that is itself
-    not representable is refused.
-    """
-    count = np.ones(X.shape[0])
-    if weight is not None:
-        count = np.maximum(weight, 0.0) / weight.max()
-    size = float(count.sum()) * X.shape[1]
-    peak = max(abs(float(X.min())), abs(float(X.max()))) if X.size or X.shape[0] else 0.0
-    exponent = math.frexp(peak)[1]
-    starts = range(0, X.shape[0], max(1, BLOCK // max(1, X.shape[1])))
-
-    def moment(centre: float, power: int) -> float:
-        """Σ count·(2⁻ᵉx − centre)^power over all values, in blocks of rows."""
-        total = 0.0
-        for start in starts:
-            some = X[start : start + starts.step]
-            often = count[start : start + starts.step]
-            if sparse.issparse(some):
-                stored = np.diff(some.indptr)
-                zeros = float(often @ (X.shape[1] - stored))
-                total += zeros * (-centre) ** power
-                values, often = some.data, np.repeat(often, stored)
-            else:
-                values, often = some.reshape(-1), np.repeat(often, X.shape[1])
-            scaled = np.ldexp(values.astype(np.float64), -exponent)
-            total += float(often @ (scaled - centre) ** power)
-        return total
-
-    total = moment(moment(0.0, 1) / size, 2)
-    # Rounding of the mean leaves about 1e-32 of constant values.
-    if peak == 0.0 or total <= 1e-28 * size:
-        return 1.0
-    try:
-        gamma = math.ldexp(size / (X.shape[1] * total), -2 * exponent)
-    except OverflowError:
-        gamma = math.inf
-    if not np.finfo(np.float64).tiny <= gamma < math.inf:
-        size_word = "small" if gamma > 1.0 else "large"
-        msg = (
-            f"gamma='scale': the features are too {size_word} (at most {peak:.3g} in "
-            "size) for 1 / (n_features * X.var()) to be a normal float64. The dual "
-            "coefficients or intercepts are not finite then; scale the features, for "
-            "instance with StandardScaler"
-        )
-        raise InputError(msg)
-    return gamma

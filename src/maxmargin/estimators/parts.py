@@ -176,7 +176,8 @@ class Solved(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether it is the answer for every larger C."""
-        return self.lasting and self.stop.converged
+        # A closed gap says nothing of a problem with another C.
+        return self.lasting and self.stop is Stop.CONVERGED
 
 
 def solve(

@@ -10,22 +10,24 @@ import maxmargin.solvers
 
 __all__ = ["NAMES", "chosen_solver", "is_solver"]
 
-GAP = 1e-2  # relative duality gap at which Pegasos stops, unless tol is larger
-
-_PLAIN = {
-    "qp": "QuadraticProgram",
-    "chunking": "Chunking",
-    "decomposition": "Decomposition",
+# name → its class in maxmargin.solvers, and whether it draws random numbers
+_CLASSES = {
+    "smo": ("WorkingSetSmo", False),
+    "smo-platt": ("PlattSmo", True),
+    "smo-simple": ("SimpleSmo", True),
+    "decomposition": ("Decomposition", False),
+    "chunking": ("Chunking", False),
+    "qp": ("QuadraticProgram", False),
+    "pegasos": ("Pegasos", True),
 }
-_SEEDED = {"smo-simple": "SimpleSmo", "smo-platt": "PlattSmo", "pegasos": "Pegasos"}
-
-NAMES = ("smo", "smo-platt", "smo-simple", "decomposition", "chunking", "qp", "pegasos")
+NAMES = tuple(_CLASSES)
 
 
 def is_solver(thing: Any) -> bool:
-    """Whether it has the verbs of a solver, and is not a class of them."""
+    """Whether it has all that a solver has, and is not a class of them."""
     verbs = ("start", "advance", "measure", "model", "explain", "n_iter")
-    return not isinstance(thing, type) and all(hasattr(thing, verb) for verb in verbs)
+    wanted = (*verbs, "tol", "criterion", "unit")
+    return not isinstance(thing, type) and all(hasattr(thing, one) for one in wanted)
 
 
 def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
@@ -43,12 +45,13 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
     }
     if getattr(estimator, "multi_class", "ovo") == "crammer_singer":
         return maxmargin.solvers.CrammerSinger(**options)
+    kind, seeded = _CLASSES[name]
+    if seeded:
+        random = check_random_state(estimator.random_state)
+        options["seed"] = int(random.randint(2**31 - 1))
     if name == "smo":
         options["shrinking"] = bool(estimator.shrinking)
-        return maxmargin.solvers.WorkingSetSmo(**options)
-    if name in _PLAIN:
-        return getattr(maxmargin.solvers, _PLAIN[name])(**options)
-    options["seed"] = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    if name == "pegasos":
-        options["tol"] = max(options["tol"], GAP)
-    return getattr(maxmargin.solvers, _SEEDED[name])(**options)
+    made = getattr(maxmargin.solvers, kind)
+    if name == "pegasos":  # whose tol bounds the gap, and which is no exact solver
+        options["tol"] = max(options["tol"], made.tol)
+    return made(**options)

@@ -93,7 +93,8 @@ class SVC(KernelClassifier):
             'pegasos'} or Solver, default='smo'
         How. All but the last reach the same optimum, 'smo' by far the fastest; the others
         are those of the lectures. 'smo-platt' and 'smo-simple' need an intercept,
-        'pegasos' none (``fit_intercept=False``), 'qp' the extra ``qp``. A solver of
+        'pegasos' none (``fit_intercept=False``), 'qp' the extra ``qp`` (it can be stopped
+        between binary problems, not within one). A solver of
         :mod:`maxmargin.solvers`, such as ``Decomposition(q=50)``, is used as it is, with
         its own ``tol``, ``max_iter`` and memory.
     n_jobs : int or None, default=None

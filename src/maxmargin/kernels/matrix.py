@@ -11,6 +11,7 @@ from maxmargin.errors import InputError, InputTypeError
 from maxmargin.kernels.algebra import Kernel
 from maxmargin.kernels.inputs import checked_rows
 from maxmargin.kernels.objects import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.kernels.scale import scale_gamma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,21 +115,10 @@ def _named(name: str, rows: Any, degree: int, gamma: float | str, coef0: float) 
         if gamma not in ("scale", "auto"):
             msg = f"gamma={gamma!r}: expected 'scale', 'auto' or a number"
             raise InputError(msg)
-        spread = _variance(rows) if gamma == "scale" else 1.0
-        gamma = 1.0 / (rows.shape[1] * spread) if spread > 0.0 else 1.0
+        gamma = scale_gamma(rows) if gamma == "scale" else 1.0 / rows.shape[1]
     if name == "poly":
         return Polynomial(degree, coef0=coef0, gamma=gamma)
     return RBF(gamma=gamma) if name == "rbf" else Sigmoid(gamma, coef0)
-
-
-def _variance(rows: Any) -> float:
-    """Of all values, the zeros of sparse rows among them."""
-    if not sp.issparse(rows):
-        return float(rows.var(dtype=np.float64))
-    stored, size = rows.data.astype(np.float64), rows.shape[0] * rows.shape[1]
-    mean = float(stored.sum()) / size
-    zeros = (size - stored.size) * mean**2
-    return float((((stored - mean) ** 2).sum() + zeros) / size)
 
 
 def _eps(dtype: Any) -> float:

@@ -33,9 +33,10 @@ class History(Guarded):
     ----------
     keys : sequence of str
         What to record: ``primal``, ``dual``, ``gap``, ``violation``, ``n_iter``,
-        ``n_kernel`` (kernel values computed), ``seconds`` (these by default),
-        ``relative_gap``, and ``n_support``, which builds a whole model at every step.
-        Kernel values that are computed only to be shown here are not counted.
+        ``n_kernel``, ``seconds`` (these by default), ``relative_gap``, and
+        ``n_support``, which builds a whole model at every step. ``n_kernel`` counts the
+        kernel values that the run has computed, not those that are only shown here;
+        classes against the rest share one matrix, and in threads one count.
     """
 
     def __init__(self, keys: Sequence[str] = tuple(_READ)[:7]) -> None:
@@ -46,7 +47,6 @@ class History(Guarded):
             msg = f"keys={unknown}: History can record {', '.join(_READ)}"
             raise InputError(msg)
         self._lists: dict[str, dict[str, list[float]]] = {}
-        self._looks: dict[str, int] = {}  # kernel values that looking has cost
 
     def __getitem__(self, key: str) -> list[float] | dict[str, list[float]]:
         """Return the list of one figure, or, for several problems, a dict of them."""
@@ -65,20 +65,14 @@ class History(Guarded):
         """Forget an earlier run of the same problem, and record where this one begins."""
         with self._lock:
             self._lists[snapshot.name] = {key: [] for key in self.keys}
-            self._looks[snapshot.name] = 0
         self.on_step(snapshot)
 
     def on_step(self, snapshot: Snapshot) -> None:
         """Record."""
-        gram, name = snapshot.problem.gram, snapshot.name
-        before = gram.n_kernel
-        row = {key: _READ[key](snapshot) for key in self.keys}
+        row = [(key, _READ[key](snapshot)) for key in self.keys]
         with self._lock:
-            if "n_kernel" in row:
-                row["n_kernel"] -= self._looks[name]
-            self._looks[name] += gram.n_kernel - before
-            for key, value in row.items():
-                self._lists[name][key].append(value)
+            for key, value in row:
+                self._lists[snapshot.name][key].append(value)
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
         """Record the last chunk, unless ``on_step`` has already or the run failed."""

@@ -85,6 +85,9 @@ def checked_path(path: Any) -> Path:
         msg = f"path={str(path)!r}: a film is written to a name that ends in "
         msg += " or ".join(SUFFIXES)
         raise InputError(msg)
+    if not checked.parent.is_dir():
+        msg = f"path={str(path)!r}: there is no folder {str(checked.parent)!r}"
+        raise InputError(msg)
     return checked
 
 

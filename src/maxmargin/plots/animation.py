@@ -113,7 +113,8 @@ def animate(
         msg = f"y has {classes.size} classes: a film is drawn of two"
         raise InputError(msg)
     problem = chosen.problem(rows, y)
-    runner = chosen_solver(chosen, 200 << 20) if isinstance(solver, str) else solver
+    memory = int(chosen.cache_size * (1 << 20))
+    runner = chosen_solver(chosen, memory) if isinstance(solver, str) else solver
     frames = _spread(list(_record(runner, problem, int(every), int(max_frames))),
                      int(max_frames))  # fmt: skip
     plane = choose_plane(rows, None, names=names_of(chosen, X, 2))

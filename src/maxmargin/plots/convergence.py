@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError, Stop, load_extra
+from maxmargin.estimators.solver_choice import is_solver
 from maxmargin.observers import History, TimeLimit
 from maxmargin.plots._style import (
     COLOURS,
@@ -196,6 +197,9 @@ class ConvergenceDisplay:
         histories, outcomes = {}, {}
         for name, given in solvers.items():
             solver, own = given if isinstance(given, tuple) else (given, problem)
+            if not is_solver(solver):
+                msg = f"{name}: {solver!r} is no solver; give one of maxmargin.solvers"
+                raise InputTypeError(msg)
             if not isinstance(own, Problem):
                 msg = (
                     f"{name}: there is no problem to solve; give one for all, or "
@@ -277,7 +281,7 @@ class ConvergenceDisplay:
     # --- what an axis can show ------------------------------------------------------
 
     def _logarithmic(self) -> tuple[bool, bool]:
-        x = np.concatenate([run.x[1:] for run in self.runs.values()])
+        x = np.concatenate([run.x[np.isfinite(run.y)] for run in self.runs.values()])
         y = np.concatenate([run.y for run in self.runs.values()])
         y = y[np.isfinite(y)]
         positive = bool((y > 0.0).all()) and y.size > 0

@@ -74,12 +74,15 @@ def imbalance(problem: Problem, beta: Vector) -> float:
 
 
 def model_of(problem: Problem, beta: Vector, gradient: Vector) -> Model:
-    """The model of β: its intercept, and the interval of all optimal intercepts.
+    r"""The model of β: its intercept, and the interval of all optimal intercepts.
 
     The multiplier of a sum is the mean of −F (with ±ε) over its free points, those
     strictly inside the box and away from the kink of |β|; with none, the midpoint of its
     interval. Where one end is open (all β at one bound), the finite end is taken.
     Without a sum the intercept is 0.
+
+    For a hard margin that midpoint is S1's :math:`b^* = -\tfrac12[\min_{y=1} w\cdot x +
+    \max_{y=-1} w\cdot x]`, which the notes print without the minus sign.
     """
     if not problem.sums:
         return Model(beta, gradient, 0.0, (0.0, 0.0))

@@ -5,14 +5,14 @@ Any of them can be run by ``SVC(solver=...)``, or stepped and watched alone.
 Examples
 --------
 >>> from maxmargin import SVC, solvers
->>> X, y = [[0.0, -1.0], [0.0, 1.0], [1.0, 2.0]], [-1, 1, 1]
+>>> X, y = [[0.0, -1.0], [0.0, 1.0]], [-1, 1]
 >>> problem = SVC(kernel="linear", C=1.0).problem(X, y)
 >>> for snapshot in solvers.PlattSmo().steps(problem):
 ...     print(snapshot.n_iter, snapshot.step.points, snapshot.measures.dual)
 1 (1, 0) 0.5
 1 () 0.5
 >>> snapshot.status.value, str(snapshot.step)
-('converged', 'No pair is left that could gain anything; b = 0.')
+('converged', 'Nothing is left to do: no pair violates by more than tol; b = 0.')
 """
 
 from __future__ import annotations

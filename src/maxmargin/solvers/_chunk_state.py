@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.solvers._subsets import counted
+from maxmargin.problem import model_of
+from maxmargin.solvers._subsets import counted, restricted
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.kernels.base import Gram
+    from maxmargin.problem import Problem
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
@@ -99,12 +101,17 @@ class State:
     told: Told = field(default_factory=Told)
 
 
-def story(state: State) -> Step:
+def story(problem: Problem, state: State) -> Step:
     """What the last unit did, told by the numbers that it left."""
     told = state.told
     if not told.chunk:
         return Step("Nothing done yet.")
-    numbers = told._asdict()
+    known = state.support
+    b = 0.0
+    if known.size:
+        part = restricted(problem, known)
+        b = model_of(part, state.beta[known], state.gradient[known]).bias
+    numbers = {**told._asdict(), "b": b}
     looked = f"Chunk {told.chunk}: {counted(told.looked, 'point')} looked at"
     if not told.members:
         words = (
@@ -130,5 +137,5 @@ def story(state: State) -> Step:
         )
     else:
         words += " changed nothing"
-    words += f"; {counted(told.support, 'support vector')} retained."
+    words += f"; {counted(told.support, 'support vector')} retained. New b = {b:.4g}."
     return Step(words, numbers, tuple(state.subset.tolist()))

@@ -165,7 +165,15 @@ def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
     return t
 
 
+def _tell(last, i, j, t, price, gain, curvature):
+    """Note a step: who, how far, the slope at its start, and what the dual gained."""
+    last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
+    last[4], last[5], last[6] = price, gain, curvature
+    last[7] += last[3]
+
+
 _pair_step = njit(_pair_step)
+_tell = njit(_tell)
 
 
 def _move_pairs(
@@ -175,8 +183,8 @@ def _move_pairs(
     """At most ``limit`` pair steps on the leading q×q block of K, in place.
 
     ``noise`` is the relative rounding error of K's values, ``space`` scratch;
-    ``done[0]`` returns the number of steps, ``last`` the last of them (i, j, t and what
-    the dual gained), and the result is a code.
+    ``done[0]`` returns the number of steps, ``last`` what :func:`_tell` noted of the last
+    one, and the result is a code.
     """
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
     for k in range(q):
@@ -203,7 +211,7 @@ def _move_pairs(
             return STUCK
         if t == np.inf:
             return UNBOUNDED
-        last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
+        _tell(last, i, j, t, price, gain, curvature)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         i = _sweep(F, t, row_i, K[j][:q], up, low, found)
@@ -250,7 +258,7 @@ def _move_within_sides(
             return STUCK
         if t == np.inf:
             return UNBOUNDED
-        last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
+        _tell(last, i, j, t, price, gain, curvature)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0])
@@ -321,8 +329,8 @@ def _move_singles(
         new = end if t == end - beta[i] else beta[i] + t
         if new == beta[i]:
             return STUCK
-        gain = -t * (F[i] + (up[i] if t > 0.0 else low[i]) + 0.5 * curvature * t)
-        last[0], last[1], last[2], last[3] = i, -1, t, gain
+        price = F[i] + (up[i] if t > 0.0 else low[i])
+        _tell(last, i, -1, t, price, -price, curvature)
         beta[i] = new
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
@@ -364,11 +372,12 @@ def move(
         Violation at which to stop.
     limit : int
         Steps at most.
-    last : ndarray of shape (4,) or None
-        Written to if any step was done: the points of the last one (the second is −1
-        where single points move), how far they moved, and what the dual gained.
+    last : ndarray of shape (8,) or None
+        Written to if any step was done: the points i, j of the last one (j = −1 where
+        single points move), how far they moved, what the dual gained, the price F_i of
+        rising, the slope F_j − F_i, the curvature, and what all steps together gained.
     """
-    told = np.full(4, np.nan)
+    told = np.zeros(8)
     done = np.zeros(1, np.int64)
     code = _MOVES[len(problem.sums)](
         K, members.size, F, beta, problem.lower[members], problem.upper[members],

@@ -32,10 +32,13 @@ def feasible(problem: Problem, warm: Vector | None) -> Vector:
     heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is
     too much is scaled down, what is missing is filled up, points with weight first.
     """
-    if warm is not None and warm.shape != (problem.n,):
-        msg = f"warm has shape {warm.shape}; this problem needs ({problem.n},)"
+    given = np.zeros(problem.n) if warm is None else np.asarray(warm, np.float64)
+    if given.shape != (problem.n,):
+        msg = f"warm has shape {given.shape}; this problem needs ({problem.n},)"
         raise InputError(msg)
-    given = np.zeros(problem.n) if warm is None else warm
+    if not np.isfinite(given).all():
+        msg = "warm has values that are not finite: give a β to start from, or None"
+        raise InputError(msg)
     beta: Vector = np.clip(given, problem.lower, problem.upper)
     if not problem.sums:
         return beta

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = [
-    "OVERFLOW",
     "add_columns",
+    "add_products",
     "attainable",
     "counted",
     "gained",
@@ -29,10 +29,6 @@ __all__ = [
 ]
 
 _DOUBLE = np.dtype(np.float64)
-OVERFLOW = (
-    "the gradient overflows float64: kernel values or C are too large for this data; "
-    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
-)
 
 
 def middles(ends: Sequence[tuple[float, float]] | Vector) -> Vector:
@@ -102,6 +98,12 @@ def add_columns(
         everyone = np.arange(problem.n, dtype=np.intp)
         problem.gram.apply(everyone, points, factor, gradient, _DOUBLE)
         gradient[points] += problem.ridge[points] * factor
+
+
+def add_products(problem: Problem, beta: Vector, gradient: Vector) -> None:
+    """``gradient += (K + diag(r))β`` for all points, in float64."""
+    support = np.flatnonzero(beta)
+    add_columns(problem, support, beta[support], gradient)
 
 
 def overlap_shown(problem: Problem, beta: Vector, members: Index, F: Vector) -> bool:

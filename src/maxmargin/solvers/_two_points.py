@@ -16,8 +16,9 @@ Two coefficients are optimised together, the others stay. With
 .. math:: b_1 = b - E_i - y_i\Delta\alpha_i K_{ii} - y_j\Delta\alpha_j K_{ij},\qquad
           b_2 = b - E_j - y_i\Delta\alpha_i K_{ij} - y_j\Delta\alpha_j K_{jj}
 
-and b becomes b₁ where α_i is strictly between its bounds, else b₂ where α_j is, else
-their mean. (S3 prints E_i in b₂; it must be E_j, so that the new E_j is 0.)
+with Δα = new − old, and b becomes b₁ where α_i is strictly between its bounds, else b₂
+where α_j is, else their mean. (S3 has two misprints here: E_i in b₂, which must be E_j so
+that the new E_j is 0, and old − new in the brackets of both.)
 
 Where η is not positive (equal points, an indefinite kernel) the dual along the segment
 has its maximum at an end: both are compared (Platt 1998, equation 19).
@@ -34,10 +35,10 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import InputError
-from maxmargin.problem import model_of, objective, violation
+from maxmargin.problem import model_of
 from maxmargin.solvers._memory import RowStore
 from maxmargin.solvers._start import feasible
-from maxmargin.solvers.base import Measures
+from maxmargin.solvers._subsets import add_products
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = [
+    "CHOSEN_BY",
     "FIELDS",
+    "MOVES",
     "NOWHERE",
     "UNBOUNDED",
     "State",
@@ -56,7 +59,6 @@ __all__ = [
     "begin",
     "flatness",
     "load",
-    "measures_of",
     "model_of_state",
     "pair_story",
     "rest",
@@ -95,20 +97,20 @@ def try_pair(i, j, alpha, y, C, F, b, diagonal, k_ij, flat, least, record):
     ``flat`` is the curvature below which η counts as 0, ``least`` the relative change of
     α_j below which there is no step.
     """
-    if i == j:
-        return NOWHERE
     a_i, a_j, same = alpha[i], alpha[j], y[i] == y[j]
     if same:
         low, high = max(0.0, a_i + a_j - C[i]), min(C[j], a_i + a_j)
     else:
         low, high = max(0.0, a_j - a_i), min(C[j], C[i] + a_j - a_i)
-    if not low < high:
+    if i == j or not low < high:
         return NOWHERE
     eta = diagonal[i] + diagonal[j] - 2.0 * k_ij
     slope = y[j] * (F[i] - F[j])  # of the dual, in α_j; b is in both errors
     if eta > flat:
         unclipped = a_j + slope / eta
         new_j = min(max(unclipped, low), high)
+    elif np.isinf(high) and slope > 0.0:
+        return UNBOUNDED  # equal points of both classes, and no price that ends it
     else:
         at_low = slope * (low - a_j) - 0.5 * eta * (low - a_j) ** 2
         at_high = slope * (high - a_j) - 0.5 * eta * (high - a_j) ** 2
@@ -118,7 +120,10 @@ def try_pair(i, j, alpha, y, C, F, b, diagonal, k_ij, flat, least, record):
         unclipped = new_j
     if not np.isfinite(new_j):
         return UNBOUNDED
-    if abs(new_j - a_j) <= least * (new_j + a_j + least):
+    # However short, a step to the end of the segment puts a point on its bound, where
+    # rounding may have kept it from being; others end where α_j no longer changes.
+    at_end = new_j in (low, high)
+    if new_j == a_j or (not at_end and abs(new_j - a_j) <= least * (new_j + a_j)):
         return NOWHERE
     scale = a_i + a_j + abs(new_j - a_j)
     new_j = _on_bound(new_j, scale, C[j])
@@ -210,15 +215,8 @@ def begin(
     )
 
 
-def _add_products(problem: Problem, beta: Vector, F: Vector) -> None:
-    support = np.flatnonzero(beta)
-    everyone = np.arange(problem.n, dtype=np.intp)
-    problem.gram.apply(everyone, support, beta[support], F, np.dtype(np.float64))
-    F += problem.ridge * beta
-
-
 def rest(state: State) -> None:
-    """Note that the last unit found no pair to move."""
+    """Note that the run has converged: the last unit found no pair to move."""
     state.record[:] = np.nan
     state.record[NEW_B] = state.b[0]
 
@@ -226,7 +224,7 @@ def rest(state: State) -> None:
 def load(problem: Problem, state: State) -> None:
     """F and b of a start that is not 0."""
     if state.alpha.any():
-        _add_products(problem, state.beta, state.F)
+        add_products(problem, state.beta, state.F)
         state.b[0] = model_of(problem, state.beta, state.F).bias
 
 
@@ -234,16 +232,8 @@ def model_of_state(problem: Problem, state: State, *, loaded: bool) -> Model:
     """The model of α; its b is the mean over free points, as everywhere in the house."""
     F = state.F.copy()
     if not loaded and state.alpha.any():
-        _add_products(problem, state.beta, F)
+        add_products(problem, state.beta, F)
     return model_of(problem, state.beta, F)
-
-
-def measures_of(problem: Problem, model: Model) -> Measures:
-    """Figures of a model."""
-    both = objective(problem, model)
-    return Measures(
-        both.primal, both.dual, violation(problem, model.beta, model.gradient)
-    )
 
 
 def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
@@ -257,7 +247,8 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
         if np.isnan(numbers["b"]):
             return Step("Nothing done yet.")
         b = numbers["b"]
-        return Step(f"No pair is left that could gain anything; b = {b:.4g}.", {"b": b})
+        words = f"Nothing is left to do: no pair violates by more than tol; b = {b:.4g}."
+        return Step(words, {"b": b})
     i, j = int(numbers["i"]), int(numbers["j"])
     numbers |= {"i": i, "j": j, "y_i": int(numbers["y_i"]), "y_j": int(numbers["y_j"])}
     del numbers["chosen_by"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.problem import model_of
 from maxmargin.solvers.step import Step, pair_moved
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class State:
     iterations: int = 0
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
-    last: Vector = field(default_factory=lambda: np.full(4, np.nan))  # pair moved
+    last: Vector = field(default_factory=lambda: np.full(8, np.nan))  # pair of the unit
     dual: float = field(default=-np.inf)  # the best so far
     violation: float = field(default=np.inf)  # at the last SELECT or VERIFY
     # precision
@@ -75,14 +76,17 @@ class State:
 
 
 def story(problem: Problem, state: State) -> Step:
-    """Where the solver stands, and the last pair that it moved."""
-    pair = pair_moved(state.last)
+    """Where the solver stands, and the last pair that the last unit moved."""
+    pair = pair_moved(state.last, model_of(problem, state.applied, state.gradient).bias)
     kind = "float64" if state.wide else "float32"
     words = (
         f"{state.iterations:,} pairs so far on a working set of {state.size:,} of "
         f"{problem.n:,} points, kernel values in {kind}; violation at the last look "
-        f"{state.violation:.3g}. {pair.words} "
+        f"{state.violation:.3g}. "
     )
+    if pair.points:
+        total = pair["unit_gain"]
+        words += f"This unit raised the dual by {total:.3g}, last by: {pair.words} "
     words += "Verified." if state.converged else f"Next: {state.phase.value}."
     numbers = {
         **pair.numbers,

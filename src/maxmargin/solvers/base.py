@@ -24,15 +24,18 @@ the loop: every kernel, compiled or Python, answers the two questions of
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import ExitStack
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from maxmargin.errors import InputError, NumericalError, Stop
+from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError, Stop
+from maxmargin.problem import JointProblem, Problem, objective, violation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from maxmargin.problem import Model, Problem
+    from maxmargin.problem import Model
     from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
@@ -82,6 +85,13 @@ class Measures(NamedTuple):
     primal: float
     dual: float
     violation: float
+
+    @classmethod
+    def of(cls, problem: Problem, model: Model) -> Measures:
+        """Figures of a model whose gradient is complete."""
+        both = objective(problem, model)
+        worst = violation(problem, model.beta, model.gradient)
+        return cls(both.primal, both.dual, worst)
 
     @property
     def gap(self) -> float:
@@ -133,10 +143,7 @@ class Snapshot:
     status: Status
     seconds: float
     name: str = ""
-    n_kernel: int = field(init=False)  # kernel values computed so far
-
-    def __post_init__(self) -> None:
-        self.n_kernel = self.problem.gram.n_kernel
+    n_kernel: int = 0  # kernel values computed by the run, but not by those who look
 
     @property
     def n_iter(self) -> int:
@@ -226,10 +233,11 @@ def drive(
     if state is not None and warm is not None:
         msg = "give either warm (a β to start from) or state (a run to resume), not both"
         raise InputError(msg)
-    began = time.perf_counter()
+    began, work = time.perf_counter(), _Work(problem)
     if state is None:
-        state = solver.start(problem, warm)
-    snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name)
+        with work:
+            state = solver.start(problem, warm)
+    snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name, work.done)
     stop: Stop | None = None
 
     def close(observer: Observer) -> None:
@@ -240,7 +248,7 @@ def drive(
             # Called on the way out, whatever happens, with what is known by then.
             closing.callback(close, observer)
             observer.on_start(snapshot)
-        for snapshot in _chunks(solver, problem, state, began, name, growth):
+        for snapshot in _chunks(solver, problem, state, began, name, growth, work):
             if snapshot.status is not Status.RUNNING:
                 stop = snapshot.status.stop
                 break
@@ -265,20 +273,49 @@ def steps(
     Every Snapshot has a state of its own, so that a list of them is a film of the run;
     what only speeds the solver up (stored kernel values) is not copied.
     """
-    if every < 1:
-        msg = f"every={every}: it counts units of work and must be at least 1"
+    if not isinstance(problem, Problem | JointProblem):
+        msg = (
+            f"problem is {type(problem).__name__}: give a Problem; "
+            "SVC(...).problem(X, y) makes one"
+        )
+        raise InputTypeError(msg)
+    if not isinstance(every, Integral) or every < 1:
+        msg = f"every={every!r}: it counts units of work and must be an integer ≥ 1"
         raise InputError(msg)
-    began = time.perf_counter()
-    state = solver.start(problem, warm)
+    began, work = time.perf_counter(), _Work(problem)
+    with work:
+        state = solver.start(problem, warm)
     status = Status.RUNNING
     while status is Status.RUNNING:
-        status = solver.advance(problem, state, every)
+        with work:
+            status = solver.advance(problem, state, every)
         seconds = time.perf_counter() - began
-        yield Snapshot(solver, problem, deepcopy(state), status, seconds)
+        yield Snapshot(
+            solver, problem, deepcopy(state), status, seconds, n_kernel=work.done
+        )
 
 
 class Steppable:
-    """A solver that can be stepped: ``for snapshot in solver.steps(problem)``."""
+    """What every solver has: parameters that make sense, and a run that can be stepped.
+
+    ``for snapshot in solver.steps(problem): ...``
+    """
+
+    restarts = True  # whether it can go on from a given β
+
+    def __post_init__(self: Any) -> None:
+        if not isinstance(self.tol, Real) or not 0.0 <= float(self.tol) < math.inf:
+            msg = f"tol={self.tol!r}: it must be a finite number of at least 0"
+            raise InputError(msg)
+        limits = {"max_iter": -1, "cache_bytes": 1}
+        for name, least in limits.items():
+            value = getattr(self, name, least)
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                msg = f"{name}={value!r}: it must be an integer"
+                raise InputTypeError(msg)
+            if value < least:
+                msg = f"{name}={value}: it must be at least {least}"
+                raise InputError(msg)
 
     def steps(
         self: Any, problem: Problem, every: int = 1, *, warm: Vector | None = None
@@ -297,6 +334,24 @@ class Steppable:
         return steps(self, problem, every, warm=warm)
 
 
+class _Work:
+    """Kernel values computed while a solver works, and not while somebody looks.
+
+    The counter is that of the Gram: problems that share one and run at the same time (one
+    against the rest, in threads) each see the work of all.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._gram = problem.gram
+        self.done = 0
+
+    def __enter__(self) -> None:
+        self._before = self._gram.n_kernel
+
+    def __exit__(self, *failure: object) -> None:
+        self.done += self._gram.n_kernel - self._before
+
+
 def _chunks(
     solver: Solver,
     problem: Problem,
@@ -304,15 +359,17 @@ def _chunks(
     began: float,
     name: str,
     growth: float,
+    work: _Work,
 ) -> Iterator[Snapshot]:
     """Advance in chunks whose size follows the clock; their bits do not."""
     budget = 1
     status = Status.RUNNING
     while status is Status.RUNNING:
         before = time.perf_counter()
-        status = solver.advance(problem, state, budget)
+        with work:
+            status = solver.advance(problem, state, budget)
         now = time.perf_counter()
-        yield Snapshot(solver, problem, state, status, now - began, name)
+        yield Snapshot(solver, problem, state, status, now - began, name, work.done)
         took = now - before
         if took < 0.5 * CHUNK_SECONDS:
             budget = min(max(budget + 1, int(growth * budget)), 1 << 40)
@@ -324,8 +381,4 @@ def _check_finite(model: Model) -> None:
     import numpy as np
 
     if not (np.isfinite(model.beta).all() and np.isfinite(model.bias)):
-        msg = (
-            "the solver produced non-finite coefficients: kernel values overflow for "
-            "this data; scale the features (StandardScaler) or reduce gamma and degree"
-        )
-        raise NumericalError(msg)
+        raise NumericalError(OVERFLOW)

@@ -35,19 +35,18 @@ I; B. Boser, I. Guyon and V. Vapnik, COLT 1992. QPs by :mod:`maxmargin.solvers._
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.errors import InputError, InputTypeError, NumericalError
+from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError
 from maxmargin.problem import (
     Model,
     Problem,
     dual_value,
     model_of,
-    objective,
     scores,
     violation,
 )
@@ -55,8 +54,7 @@ from maxmargin.solvers import _pairs
 from maxmargin.solvers._chunk_state import Block, State, story
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._subsets import (
-    OVERFLOW,
-    add_columns,
+    add_products,
     attainable,
     gained,
     middles,
@@ -105,6 +103,7 @@ class Chunking(Steppable):
     unit = "chunk"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.chunk, bool) or not isinstance(self.chunk, Integral):
             msg = f"chunk={self.chunk!r}: it counts points and must be an integer"
             raise InputTypeError(msg)
@@ -152,25 +151,19 @@ class Chunking(Steppable):
         work = problem.n * support * max(1.0, problem.gram.cost)
         if not self._complete(problem, state) and work > _CHEAP:
             return Measures(np.inf, state.told.dual, np.inf)
-        # What a look costs is no work of the solver, so it is not counted as such.
-        problem = replace(problem, gram=_aside(problem.gram))
-        model = self.model(problem, state)
-        both = objective(problem, model)
-        worst = violation(problem, model.beta, model.gradient)
-        return Measures(both.primal, both.dual, worst)
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; gradients not known are computed here, n·n_sv kernel values."""
         if self._complete(problem, state):
             return model_of(problem, state.beta.copy(), state.gradient.copy())
         gradient = problem.p.copy()
-        support = np.flatnonzero(state.beta)
-        add_columns(problem, support, state.beta[support], gradient)
+        add_products(problem, state.beta, gradient)
         return model_of(problem, state.beta.copy(), gradient)
 
-    def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
+    def explain(self, problem: Problem, state: State) -> Step:
         """The last chunk: who was outside the margin condition, and the QP."""
-        return story(state)
+        return story(problem, state)
 
     def n_iter(self, state: State) -> int:
         """Pairs moved."""
@@ -365,10 +358,3 @@ class Chunking(Steppable):
                 "solver='decomposition' or 'smo'"
             )
             raise InputError(msg)
-
-
-def _aside(gram: Any) -> Any:
-    """The same kernel matrix with a count of its own, of those that can be divided."""
-    if not hasattr(gram, "narrowed"):
-        return gram
-    return gram.narrowed(np.arange(gram.n, dtype=np.intp))

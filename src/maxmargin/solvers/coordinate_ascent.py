@@ -43,11 +43,11 @@ from maxmargin.problem import (
     Problem,
     dual_value,
     model_of,
-    objective,
     violation,
 )
 from maxmargin.solvers._memory import RowStore
 from maxmargin.solvers._start import default_limit, feasible
+from maxmargin.solvers._subsets import add_products
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.step import Step
 
@@ -195,7 +195,7 @@ class CoordinateAscent(Steppable):
         """At most ``budget`` coordinates; a sweep's end is where it may stop."""
         n, counters = problem.n, state.counters
         if not counters[STARTED]:
-            _add_products(problem, state.beta, state.gradient)
+            add_products(problem, state.beta, state.gradient)
             counters[STARTED] = 1
         limit = self.max_iter if self.max_iter >= 0 else default_limit(n)
         goal = min(int(counters[DONE]) + budget, limit)
@@ -223,17 +223,13 @@ class CoordinateAscent(Steppable):
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the current β."""
-        model = self.model(problem, state)
-        both = objective(problem, model)
-        return Measures(
-            both.primal, both.dual, violation(problem, model.beta, model.gradient)
-        )
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""
         gradient = state.gradient.copy()
         if not state.counters[STARTED]:
-            _add_products(problem, state.beta, gradient)
+            add_products(problem, state.beta, gradient)
         return model_of(problem, state.beta.copy(), gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
@@ -276,12 +272,3 @@ class CoordinateAscent(Steppable):
     def n_iter(self, state: State) -> int:
         """Coordinates visited."""
         return int(state.counters[DONE])
-
-
-def _add_products(problem: Problem, beta: Vector, gradient: Vector) -> None:
-    """Add (K + diag(r))β to ``gradient``."""
-    used = np.flatnonzero(beta)
-    if used.size:
-        everyone = np.arange(problem.n, dtype=np.intp)
-        problem.gram.apply(everyone, used, beta[used], gradient, _DOUBLE)
-        gradient += problem.ridge * beta

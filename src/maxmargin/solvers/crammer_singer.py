@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.errors import InputError, NumericalError
+from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.problem import (
     JointModel,
     JointProblem,
@@ -65,10 +65,6 @@ _ROUNDS = 3  # verifications that may fail before float64 takes over
 _LAST_ROUND = 12  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
-_OVERFLOW = (
-    "the gradient overflows float64: kernel values or C are too large for this data; "
-    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
-)
 
 
 class Phase(Enum):
@@ -141,6 +137,12 @@ class CrammerSinger(Steppable):
 
     def start(self, problem: JointProblem, warm: Table | None = None) -> State:
         """β = 0 or the repaired ``warm``; its gradient is computed by the first units."""
+        if not isinstance(problem, JointProblem):
+            msg = (
+                "CrammerSinger solves all classes in one problem, and this one has two "
+                "sides: use SVC(multi_class='crammer_singer'), and another solver here"
+            )
+            raise InputError(msg)
         n = problem.n
         beta = feasible(problem, warm)
         wide = problem.gram.precisions[0] == DOUBLE
@@ -251,7 +253,7 @@ class CrammerSinger(Steppable):
         _class_blocks.merits(state.gradient, state.beta, problem.codes, problem.C, merit)
         worst = max(0.0, float(merit.max(initial=0.0)))
         if not np.isfinite(state.gradient).all():
-            raise NumericalError(_OVERFLOW)
+            raise NumericalError(OVERFLOW)
         if worst <= self.tol:
             self._again(problem, state, Phase.VERIFY)
             return Status.RUNNING

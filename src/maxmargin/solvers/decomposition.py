@@ -41,21 +41,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.errors import InputError, InputTypeError, NumericalError
+from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError
 from maxmargin.problem import (
     Model,
     Problem,
     dual_value,
     extremes,
     model_of,
-    objective,
     scores,
     violation,
 )
 from maxmargin.solvers import _pairs
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._subsets import (
-    OVERFLOW,
     add_columns,
     attainable,
     counted,
@@ -155,6 +153,7 @@ class Decomposition(Steppable):
     unit = "working set"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if isinstance(self.q, bool) or not isinstance(self.q, Integral):
             msg = f"q={self.q!r}: it is the size of a working set and must be an integer"
             raise InputTypeError(msg)
@@ -203,8 +202,7 @@ class Decomposition(Steppable):
         beta = state.beta.copy()
         if state.phase is Phase.SOLVE:
             beta[state.members] = state.old
-        both = objective(problem, model_of(problem, beta, state.gradient))
-        return Measures(*both, violation(problem, beta, state.gradient))
+        return Measures.of(problem, model_of(problem, beta, state.gradient))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; what its gradient lacks is computed here."""
@@ -216,12 +214,13 @@ class Decomposition(Steppable):
             self._fold(problem, state, gradient)
         return model_of(problem, state.beta.copy(), gradient)
 
-    def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
+    def explain(self, problem: Problem, state: State) -> Step:
         """The last working set: who entered, why, and what it brought."""
         told = state.told
         if not state.started and state.cursor == 0:
             return Step("Nothing done yet.")
-        numbers = told._asdict()
+        b = model_of(problem, state.beta, state.gradient).bias
+        numbers = {**told._asdict(), "b": b}
         if not told.members:
             support = int(np.count_nonzero(state.beta))
             words = f"No working set is needed: the violation is {told.violation:.3g}."
@@ -233,7 +232,8 @@ class Decomposition(Steppable):
             f"Working set {told.set}{goes_on}: {told.members} points, {told.entered} of "
             f"them new, for a violation of {told.violation:.3g}; "
             + counted(told.pairs, "pair")
-            + f" raised the dual by {told.gain:.3g} to {told.dual:.8g}."
+            + f" raised the dual by {told.gain:.3g} to {told.dual:.8g}. "
+            f"New b = {b:.4g}."
         )
         return Step(words, numbers, tuple(state.members.tolist()))
 
@@ -250,6 +250,8 @@ class Decomposition(Steppable):
             if status is not Status.RUNNING or state.phase is Phase.GRADIENT:
                 return status
         if state.phase is Phase.CHOOSE:
+            if state.exact and state.violation <= self.tol:
+                return Status.CONVERGED  # a finished run that is asked again
             self._choose(problem, state)
         return self._solve(problem, state)
 

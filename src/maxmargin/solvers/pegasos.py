@@ -39,7 +39,7 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, model_of, objective, violation
+from maxmargin.problem import Model, Problem, model_of, objective
 from maxmargin.solvers._memory import RowStore
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.step import Step
@@ -88,9 +88,10 @@ def _walk(
                 _shuffle(order, counters[SEED], epoch)
             # A grid of n shares, moved by another fraction in every epoch: by the golden
             # ratio, so that every point soon has its part however small its C is.
+            # Off the edges of the shares, where rounding would decide who is drawn.
             moved = (uniform(counters[SEED], 0) + epoch * GOLDEN) % 1.0
-            share = (order[k] + moved) / n
-        i = np.searchsorted(odds, share * odds[-1], side="right")
+            share = (order[k] + 0.001 + 0.998 * moved) / n
+        i = min(n - 1, np.searchsorted(odds, share * odds[-1], side="right"))
         t = counters[STEP] + 1
         margin = y[i] * score[i] * strength / t
         if margin < 1.0:
@@ -147,6 +148,7 @@ class Pegasos(Steppable):
     seed: int = 0
     replacement: bool = False
     criterion = "relative_gap"
+    restarts = False
     unit = "sample"
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:
@@ -178,6 +180,8 @@ class Pegasos(Steppable):
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` samples; the gap is tested at the end of an epoch."""
         n, counters = problem.n, state.counters
+        if self.max_iter == 0:
+            return Status.MAX_ITER
         strength = 1.0 / self.penalty(state)
         goal = int(counters[STEP]) + budget
         while counters[STEP] < goal:
@@ -211,17 +215,17 @@ class Pegasos(Steppable):
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the clipped β."""
-        model = self.model(problem, state)
-        both = objective(problem, model)
-        return Measures(
-            both.primal, both.dual, violation(problem, model.beta, model.gradient)
-        )
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """β of the counts, clipped to the box, and its gradient."""
         factor = 1.0 / (self.penalty(state) * max(1, int(state.counters[STEP])))
         whole = -problem.p * state.counts * factor
         beta = np.clip(whole, problem.lower, problem.upper)
+        # A point that always erred is at its bound; only rounding keeps it below.
+        C = np.maximum(-problem.lower, problem.upper)
+        full = np.abs(beta) >= C * (1.0 - 1e-12)
+        beta[full] = np.where(problem.p[full] < 0.0, C[full], -C[full])
         gradient = problem.p + factor * state.score
         clipped = np.flatnonzero(beta != whole)
         if clipped.size:
@@ -242,7 +246,7 @@ class Pegasos(Steppable):
         words = (
             f"Step {t}: point {i} was drawn; its margin y·f = {margin:.4g} is "
             f"{'below' if counted else 'at least'} 1, so {done}, and w shrinks by "
-            f"1 − 1/{t}; the learning rate 1/(λt) is {rate:.3g}."
+            f"the factor 1 − 1/{t}; the learning rate 1/(λt) is {rate:.3g}."
         )
         numbers = {
             "t": t,

@@ -12,7 +12,7 @@ that K enters once and not four times: the unknowns are β and β⁻, the price
 :math:`\varepsilon(\beta + 2\beta^-)`, the conditions β⁻ ≥ 0 and β + β⁻ ≥ 0. Points with
 an empty box are left out, infinite box sides are no condition.
 
-Method: one call of Clarabel, whose answer lies a little inside every bound; then what is
+Update: one call of Clarabel, whose answer lies a little inside every bound; then what is
 within 1e-6 of a bound is set to it, and the free ones are solved again from their linear
 system (:mod:`maxmargin.solvers._polish`). The new β is taken only where it is feasible
 and its violation smaller.
@@ -43,7 +43,6 @@ from maxmargin.problem import (
     Problem,
     dual_value,
     model_of,
-    objective,
     violation,
 )
 from maxmargin.solvers._polish import resolved, snapped
@@ -73,6 +72,7 @@ class State:
     beta: Vector
     gradient: Vector
     started: bool = False  # whether ``gradient`` is that of β
+    ready: bool = False
     done: bool = False
     unbounded: bool = False
     said: str = ""  # Clarabel's status
@@ -119,27 +119,31 @@ class QuadraticProgram(Steppable):
         if 8 * n * n > self.cache_bytes:
             msg = (
                 f"solver='qp' stores the whole kernel matrix: {n} points need "
-                f"{8 * n * n / 2**20:.0f} MB, cache_bytes allows "
-                f"{self.cache_bytes / 2**20:.0f}; use WorkingSetSmo, or a larger cache"
+                f"{8 * n * n / 2**20:.3g} MB, cache_bytes allows "
+                f"{self.cache_bytes / 2**20:.3g}; use solver='smo', or a larger cache"
             )
             raise InputError(msg)
         beta = feasible(problem, warm)
         return State(beta, problem.p.copy(), started=not beta.any())
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
-        """The whole programme, whatever the budget; once."""
+        """The whole programme, once; nothing in the first unit.
+
+        The programme cannot be interrupted: before it, observers (a clock, Ctrl-C) have
+        the chance to end the run.
+        """
         if self.max_iter == 0:
             return Status.MAX_ITER
+        if not state.ready:
+            state.ready = True
+            budget -= 1
         if not state.done and budget >= 1:
             self._solve(problem, state)
         return self._verdict(state)
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the current β."""
-        model = self.model(problem, state)
-        both = objective(problem, model)
-        worst = violation(problem, model.beta, model.gradient)
-        return Measures(both.primal, both.dual, worst)
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""

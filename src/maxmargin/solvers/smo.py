@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, model_of, objective, violation
+from maxmargin.problem import Model, Problem, model_of
 from maxmargin.solvers import _pairs
 from maxmargin.solvers._memory import WorkingMemory
 from maxmargin.solvers._start import default_limit, feasible
@@ -84,7 +84,7 @@ class Smo(Steppable):
             gradient=problem.p.copy(),
             diagonal=problem.diagonal + problem.ridge,
             counters=np.zeros(2, np.int64),
-            last=np.full(4, np.nan),
+            last=np.full(8, np.nan),
             memory=WorkingMemory(n, _DOUBLE),
         )
 
@@ -104,7 +104,7 @@ class Smo(Steppable):
             noise=1e-12, stop_at=self.tol, limit=steps, last=state.last,
         )  # fmt: skip
         counters[ITERATIONS] += done
-        if not done:
+        if not done:  # the last pair converges within its own unit
             state.last[:] = np.nan
         if code == _pairs.PAUSED and counters[ITERATIONS] >= limit:
             return Status.MAX_ITER
@@ -117,10 +117,7 @@ class Smo(Steppable):
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the current β."""
-        both = objective(problem, self.model(problem, state))
-        return Measures(
-            both.primal, both.dual, violation(problem, state.beta, state.gradient)
-        )
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""
@@ -131,9 +128,9 @@ class Smo(Steppable):
             gradient += problem.ridge * state.beta
         return model_of(problem, state.beta.copy(), gradient)
 
-    def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
+    def explain(self, problem: Problem, state: State) -> Step:
         """The last pair."""
-        return pair_moved(state.last)
+        return pair_moved(state.last, self.model(problem, state).bias)
 
     def n_iter(self, state: State) -> int:
         """Pairs moved."""

@@ -41,6 +41,7 @@ from maxmargin._jit.random import uniform
 from maxmargin.problem import violation
 from maxmargin.solvers import _two_points as two
 from maxmargin.solvers._start import default_limit
+from maxmargin.solvers._subsets import overlap_shown
 from maxmargin.solvers._two_points import (
     CHOSEN_BY,
     MOVES,
@@ -64,7 +65,8 @@ __all__ = ["PlattSmo"]
 
 # counters; BOUND_TOO: whether this sweep is over all points
 POINT, CHANGED, BOUND_TOO, STEPS, EXAMINED, SEED, LOADED = range(7)
-DONE, PAUSED, ENDLESS = -1, -2, -3  # how _search ended; ≥ 0: the row it needs
+# how _search ended; ≥ 0: the row it needs
+DONE, PAUSED, ENDLESS, SWEPT = -1, -2, -3, -4
 BY_ERROR, AMONG_FREE, AMONG_ALL = range(3)  # who chose the second point
 IN_FULL_SWEEP = 10  # added to it
 
@@ -109,11 +111,13 @@ _second = njit(_second)
 
 
 def _search(
-    alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last
-):
+    alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last,
+    hard,
+):  # fmt: skip
     """On from the current point until ``last`` steps are done or a sweep finds nothing.
 
     Nothing has changed when a kernel row is missing: the same point is examined again.
+    For a ``hard`` margin the end of every sweep is reported.
     """
     n = alpha.size
     while True:
@@ -121,9 +125,12 @@ def _search(
             return PAUSED
         if counters[POINT] == n:
             if counters[BOUND_TOO] and counters[CHANGED] == 0:
+                counters[POINT] = 0  # asked again, it looks again
                 return DONE
             counters[BOUND_TOO] = not counters[BOUND_TOO] and counters[CHANGED] == 0
             counters[POINT] = counters[CHANGED] = 0
+            if hard:
+                return SWEPT
         j = counters[POINT]
         if counters[BOUND_TOO] or 0.0 < alpha[j] < C[j]:
             r = y[j] * (F[j] + b[0])
@@ -190,31 +197,35 @@ class PlattSmo(Steppable):
             two.load(problem, state)
             counters[LOADED] = 1
         limit = self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
-        before = int(counters[STEPS])
-        goal = min(limit, before + budget)
+        goal = min(limit, int(counters[STEPS]) + budget)
         flat = two.flatness(state.diagonal)
-        code = 0
-        while code >= 0:
+        code = SWEPT
+        while code >= 0 or code == SWEPT:
             table, slot = state.rows.arrays()
             code = int(_search(
                 state.alpha, state.y, state.C, state.F, state.b, state.diagonal,
                 problem.ridge, 0.5 * self.tol, flat, counters, state.record, table, slot,
-                goal,
+                goal, problem.separating,
             ))  # fmt: skip
             if code >= 0:
                 state.rows.fetch(problem.gram, code)
+            elif code == SWEPT and self._overlap(problem, state):
+                return Status.UNBOUNDED
         if code == ENDLESS:
             return Status.UNBOUNDED
         if code == PAUSED:
             return Status.MAX_ITER if counters[STEPS] >= limit else Status.RUNNING
-        if counters[STEPS] == before:
-            two.rest(state)
-        worst = violation(problem, state.beta, state.F)
-        return Status.CONVERGED if worst <= self.tol else Status.STALLED
+        if violation(problem, state.beta, state.F) > self.tol:
+            return Status.STALLED
+        two.rest(state)
+        return Status.CONVERGED
+
+    def _overlap(self, problem: Problem, state: State) -> bool:
+        return overlap_shown(problem, state.beta, np.arange(problem.n), state.F)
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the current α."""
-        return two.measures_of(problem, self.model(problem, state))
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current α."""

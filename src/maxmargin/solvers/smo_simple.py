@@ -10,15 +10,16 @@ Update: sweep over i; where i breaks its optimality condition by more than tol/2
 :mod:`maxmargin.solvers._two_points`.
 
 Stop: at the end of a sweep, the violation (worst over pairs, so without b) at most tol;
-the tutorial's own rule, ``max_passes`` sweeps in a row that changed nothing, ends the run
-as stalled where that has not been reached; or ``max_iter`` sweeps. Where every point
+the tutorial's own rule, ``max_passes`` sweeps in a row that changed nothing, is a limit
+where that has not been reached, as ``max_iter`` sweeps are. Where every point
 holds within tol/2 of one b the violation is at most tol, and the sweep acts on all
-others: it cannot rest before.
+others: only unlucky draws keep it from that.
 
 Cost: O(1) for a point that holds, O(n) and at most two kernel rows for a step. Random
 partners make many small steps: for a few hundred points.
 
-References: seed S3 (the tutorial; its b₂ uses E_j, not E_i as printed); "The simplified
+References: seed S3 (the tutorial; the misprints of its b₁ and b₂ are named
+in ``_two_points``); "The simplified
 SMO algorithm", CS 229, Stanford; J. Platt, "Sequential minimal optimization", 1998.
 """
 
@@ -34,6 +35,7 @@ from maxmargin._jit.random import uniform
 from maxmargin.errors import InputError
 from maxmargin.problem import violation
 from maxmargin.solvers import _two_points as two
+from maxmargin.solvers._subsets import overlap_shown
 from maxmargin.solvers._two_points import State, apply_pair, try_pair
 from maxmargin.solvers.base import Measures, Status, Steppable
 
@@ -69,7 +71,8 @@ def _sweep(
             return PAUSED
         i = counters[POINT]
         r = y[i] * (F[i] + b[0])
-        if (r < -tol and alpha[i] < C[i]) or (r > tol and alpha[i] > 0.0):
+        wrong = (r < -tol and alpha[i] < C[i]) or (r > tol and alpha[i] > 0.0)
+        if wrong and n > 1:
             j = int(uniform(counters[SEED], counters[DRAWS]) * (n - 1))
             j += j >= i
             if slot[i] < 0:
@@ -138,8 +141,7 @@ class SimpleSmo(Steppable):
             counters[LOADED] = 1
         limit = self.max_iter if self.max_iter >= 0 else _SWEEPS
         flat = two.flatness(state.diagonal)
-        before = int(counters[STEPS])
-        goal = before + budget
+        goal = int(counters[STEPS]) + budget
         while counters[STEPS] < goal:
             if counters[POINT] == 0 and counters[SWEEPS] >= limit:
                 return Status.MAX_ITER
@@ -156,8 +158,6 @@ class SimpleSmo(Steppable):
             elif code == SWEPT:
                 status = self._swept(problem, state)
                 if status is not Status.RUNNING:
-                    if counters[STEPS] == before:
-                        two.rest(state)
                     return status
         return Status.RUNNING
 
@@ -169,14 +169,17 @@ class SimpleSmo(Steppable):
         counters[SWEEPS] += 1
         counters[POINT] = counters[CHANGED] = 0
         if violation(problem, state.beta, state.F) <= self.tol:
+            two.rest(state)
             return Status.CONVERGED
+        if overlap_shown(problem, state.beta, np.arange(problem.n), state.F):
+            return Status.UNBOUNDED
         if counters[FRUITLESS] >= self.max_passes:
-            return Status.STALLED
+            return Status.MAX_ITER
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of the current α."""
-        return two.measures_of(problem, self.model(problem, state))
+        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current α."""

@@ -31,8 +31,8 @@ class Step:
     numbers : mapping from str to numbers
         The same for programs: ``step["eta"]``.
     points : tuple of int
-        Points whose coefficients the step changed or tried to change: the pair, the
-        chunk, the working set. Empty before the first step.
+        Points that the step was about: the pair (of many pairs, the last), the chunk,
+        the working set. Empty before the first step.
     """
 
     words: str
@@ -58,17 +58,34 @@ class Step:
         return type(self), (self.words, dict(self.numbers), self.points)
 
 
-def pair_moved(last: NDArray[np.float64]) -> Step:
-    """The last step of :func:`maxmargin.solvers._pairs.move`, as it wrote it."""
+def pair_moved(last: NDArray[np.float64], b: float) -> Step:
+    """The last step of :func:`maxmargin.solvers._pairs.move`, as it wrote it.
+
+    ``b`` is the intercept after it.
+    """
     if math.isnan(last[2]):
         return Step("No pair moved.")
-    i, j, t, gain = int(last[0]), int(last[1]), float(last[2]), float(last[3])
-    numbers = {"i": i, "j": j, "t": t, "gain": gain}
+    i, j = int(last[0]), int(last[1])
+    t, gain, price, slope, eta, total = last[2:].tolist()
+    wanted = slope / eta
+    clipped = abs(t) < abs(wanted)
+    numbers: dict[str, Any] = {
+        "i": i, "j": j, "F_i": price, "F_j": price + slope, "eta": eta, "t": t,
+        "t_unclipped": wanted, "clipped": clipped, "b": b, "gain": gain,
+        "unit_gain": total,
+    }  # fmt: skip
+    how = f"clipped from {wanted:.4g} to its box" if clipped else "not clipped"
+    end = f"New b = {b:.4g}; the dual rises by {gain:.3g}."
     if j < 0:
-        words = f"Point {i}: β moves by {t:.4g}; the dual rises by {gain:.3g}."
-        return Step(words, {"i": i, "t": t, "gain": gain}, (i,))
+        del numbers["j"], numbers["F_j"]
+        words = (
+            f"Point {i}, the one of largest gain: F_i = {price:.4g}, η = {eta:.4g}; β_i "
+            f"moves by {t:.4g}, {how}. {end}"
+        )
+        return Step(words, numbers, (i,))
     words = (
-        f"Pair ({i}, {j}), the one of largest gain: β_i rises and β_j falls by {t:.4g}; "
-        f"the dual rises by {gain:.3g}."
+        f"Pair ({i}, {j}), j the one of largest gain for i: errors without b F_i = "
+        f"{price:.4g}, F_j = {price + slope:.4g}; η = {eta:.4g}; β_i rises and β_j "
+        f"falls by {t:.4g}, {how}. {end}"
     )
     return Step(words, numbers, (i, j))

@@ -35,13 +35,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.errors import NumericalError
+from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import (
     Model,
     Problem,
     dual_value,
     model_of,
-    objective,
     violation,
 )
 from maxmargin.solvers import _choice, _pairs
@@ -73,10 +72,6 @@ _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
-_OVERFLOW = (
-    "the gradient overflows float64: kernel values or C are too large for this data; "
-    "scale the features (StandardScaler), reduce gamma and degree, or lower C"
-)
 
 
 @dataclass(frozen=True)
@@ -133,6 +128,7 @@ class WorkingSetSmo(Steppable):
             Phase.VERIFY: self._fold,
         }
         for _ in range(budget):
+            state.last[:] = np.nan
             status = phases[state.phase](problem, state)
             if status is not Status.RUNNING:
                 return status
@@ -145,10 +141,7 @@ class WorkingSetSmo(Steppable):
         """
         if state.phase is Phase.REFRESH and state.iterations == 0 and state.beta.any():
             return Measures(np.inf, -np.inf, np.inf)
-        model = model_of(problem, state.applied, state.gradient)
-        both = objective(problem, model)
-        worst = violation(problem, state.applied, state.gradient)
-        return Measures(both.primal, both.dual, worst)
+        return Measures.of(problem, model_of(problem, state.applied, state.gradient))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β and its gradient.
@@ -220,7 +213,7 @@ class WorkingSetSmo(Steppable):
         else:
             worst = max(0.0, float(ends[0, 1]), -float(ends[0, 0]))
         if not np.isfinite(worst):
-            raise NumericalError(_OVERFLOW)
+            raise NumericalError(OVERFLOW)
         state.violation = worst
         if self._lost_ground(problem, state):
             self._widen(problem, state)

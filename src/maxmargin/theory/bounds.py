@@ -63,9 +63,9 @@ class MarginBound(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"With probability {1.0 - self.delta:.4g} the error on new points is at most "
-            f"{self.bound:.4g}: radius {self.radius:.4g}, margin {self.margin:.4g}, "
-            f"{self.n} points{_verdict(self.vacuous)}."
+            f"With probability {1.0 - self.delta:.4g} the error on new points is, by "
+            f"estimate, at most {self.bound:.4g}: radius {self.radius:.4g}, margin "
+            f"{self.margin:.4g}, {self.n} points{_verdict(self.vacuous)}."
         )
 
 
@@ -90,12 +90,12 @@ class SoftMarginBound(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"The expected error on new points is at most {self.bound:.4g}: hinge loss "
-            f"{self.hinge:.4g}, λ {self.regularisation:.4g}, norm {self.norm:.4g}, "
-            f"radius {self.radius:.4g}, {self.n} points{_verdict(self.vacuous)}. For "
-            f"norms up to {self.B:.4g} the theorem's λ is "
-            f"{self.best_regularisation:.4g} (C = {self.best_C:.4g}), with the bound "
-            f"{self.best_bound:.4g}."
+            f"The expected error on new points is, by estimate, at most "
+            f"{self.bound:.4g}: hinge loss {self.hinge:.4g}, λ "
+            f"{self.regularisation:.4g}, norm {self.norm:.4g}, radius "
+            f"{self.radius:.4g}, {self.n} points{_verdict(self.vacuous)}. For norms up "
+            f"to {self.B:.4g} the theorem's λ is {self.best_regularisation:.4g} (C = "
+            f"{self.best_C:.4g}), with the bound {self.best_bound:.4g}."
         )
 
 

@@ -73,7 +73,7 @@ def _task(
 ) -> _Task:
     rows, labels, kernel = _checked(X, y, kernel)
     C, tol = checked_positive("C", C), checked_positive("tol", tol)
-    meaning = "it counts sweeps over the data, and -1 sets no limit"
+    meaning = "it counts sweeps over the data, and -1 means 10⁶"
     sweeps = checked_whole("max_iter", max_iter, -1, meaning)
     if sweeps == 0:
         msg = f"max_iter=0 leaves nothing to do: {meaning}"
