@@ -23,7 +23,7 @@ def main() -> None:
     folder, images = HOME / "figures", HOME / "docs" / "images"
     images.mkdir(parents=True, exist_ok=True)
     for path in sorted((HOME / "examples").glob("*.py")):
-        if path.stem == "demo":
+        if path.stem in ("demo", "_folder"):
             continue
         print(f"--- {path.stem}")
         told = io.StringIO()

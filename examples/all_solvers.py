@@ -6,7 +6,6 @@ and therefore a problem of its own, comes within 1 %. One table, one figure.
     python examples/all_solvers.py [folder for the figure]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -79,4 +78,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -7,7 +7,6 @@ rises at every step.
     python examples/chunking_and_decomposition.py [folder for the figure]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -32,10 +31,11 @@ def main(folder: Path) -> None:
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
     peak = [snapshot.step["peak_members"] for snapshot in film]
     support = [np.count_nonzero(snapshot.model.beta) for snapshot in film]
-    left.plot(peak, "-o", label="points whose kernel values are kept, at most")
-    left.plot(support, "--s", label="support vectors")
+    chunks = np.arange(1, len(film) + 1)
+    left.plot(chunks, peak, "-o", label="points whose kernel values are kept, at most")
+    left.plot(chunks, support, "--s", label="support vectors")
     left.axhline(n, color="black", linewidth=1, linestyle=":")
-    left.annotate("all points", (0, n), (0, -12), textcoords="offset points")
+    left.annotate("all points", (1, n), (0, -12), textcoords="offset points")
     left.set(xlabel="chunk", ylabel="points", title="Chunking", ylim=(0, 1.05 * n))
     left.legend(fontsize="small", loc="center right")
 
@@ -68,4 +68,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -7,7 +7,6 @@ solver runs, and bounds at every moment how far from the optimum it is.
     python examples/duality.py [folder for the figures]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -53,4 +52,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

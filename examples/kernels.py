@@ -7,7 +7,6 @@ the combination of rows that proves it.
     python examples/kernels.py [folder for the figures]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -52,8 +51,8 @@ def main(folder: Path) -> None:
     }
     for ax, (name, kernel) in zip(axes, shown.items(), strict=True):
         machine = SVC(kernel=kernel, C=1.0).fit(X, y)
-        BoundaryDisplay.from_estimator(machine, X, y, ax=ax, key=False)
-        ax.set_title(f"{name}: {machine.score(X, y):.0%} of the training set")
+        BoundaryDisplay.from_estimator(machine, X, y, ax=ax, key=ax is axes[-1])
+        ax.set_title(f"{name}: {machine.score(X, y):.0%} correct")
     figure.savefig(folder / "kernels.png", dpi=110)
     plt.close(figure)
 
@@ -70,4 +69,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

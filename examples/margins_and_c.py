@@ -7,7 +7,6 @@ C ≤ ½ both are at their bound, and every intercept in an interval is optimal.
     python examples/margins_and_c.py [folder for the figure]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -37,8 +36,14 @@ def main(folder: Path) -> None:
             f"{C:8g}{machine.margin_:15.3f}{proof.n_support:9}{proof.n_bound:10}"
             f"{outlier:12.3f}"
         )
-        BoundaryDisplay.from_estimator(machine, X, y, ax=ax, key=ax is axes[-1])
+        BoundaryDisplay.from_estimator(machine, X, y, ax=ax)
         ax.set_title(f"C = {C:g}: margin {machine.margin_:.2f}")
+
+    key = axes[0].get_legend()  # the first has every kind of point: one key for all
+    names = [text.get_text().split(" (")[0] for text in key.get_texts()]
+    figure.legend(key.legend_handles, names, loc="outside lower center", ncols=7)
+    for ax in axes:
+        ax.get_legend().remove()
 
     two = SVC(C=0.25, kernel="linear").fit([[0.0, -1.0], [0.0, 1.0]], [-1, 1])
     low, high = two.certificate_.bias_interval
@@ -52,4 +57,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -6,7 +6,6 @@ Both solve the machine without an intercept; Pegasos' λ is that of C. Its gap f
     python examples/pegasos_against_smo.py [folder for the figure]
 """
 
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -49,4 +48,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -7,7 +7,6 @@ same as an animation.
     python examples/smo_by_hand.py [folder for the animation]
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -57,4 +56,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -6,7 +6,6 @@ The data are ex6data1 to ex6data3 where ``$MAXMARGIN_DATA`` has them (in ``teach
 elsewhere they are of the same kind, made in place.
 """
 
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -207,4 +206,6 @@ def finish(figure, path, title="", key=None):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures"))
+    from _folder import asked_folder
+
+    main(asked_folder(__doc__))

@@ -8,13 +8,18 @@ HOME = Path(__file__).resolve().parents[2]
 README = HOME / "README.md"
 
 
-def test_the_examples_print_what_they_say():
+def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)  # one of them writes a film
     blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     test = doctest.DocTestParser().get_doctest(
         "\n".join(blocks), {}, "README", str(README), 0
     )
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
     assert result.attempted >= 16
+    plt.close("all")
     assert result.failed == 0
 
 

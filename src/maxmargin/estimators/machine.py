@@ -133,6 +133,12 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         """
         check_parameters(self)
         task = clone(self)._task(X, y, sample_weight)
+        if getattr(self, "multi_class", "") == "crammer_singer":
+            msg = (
+                "multi_class='crammer_singer' is no problem that solvers can share: use "
+            )
+            msg += "'ovo' or 'ovr' for a problem to step"
+            raise InputError(msg)
         if len(task.parts) != 1:
             msg = (
                 f"y has {len(task.known['classes_'])} classes, which make "

@@ -7,8 +7,9 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 import maxmargin.solvers
+from maxmargin.errors import InputError
 
-__all__ = ["NAMES", "chosen_solver", "is_solver"]
+__all__ = ["NAMES", "chosen_solver", "is_solver", "named_solver"]
 
 # name → its class in maxmargin.solvers, and whether it draws random numbers
 _CLASSES = {
@@ -55,3 +56,11 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
     if name == "pegasos":  # whose tol bounds the gap, and which is no exact solver
         options["tol"] = max(options["tol"], made.tol)
     return made(**options)
+
+
+def named_solver(name: str) -> Any:
+    """A solver by the name that SVC knows it by, with its own defaults."""
+    if name not in _CLASSES:
+        msg = f"solver={name!r}: the names of solvers are {', '.join(map(repr, NAMES))}"
+        raise InputError(msg)
+    return getattr(maxmargin.solvers, _CLASSES[name][0])()

@@ -79,6 +79,9 @@ class MercerVerdict(NamedTuple):
             return "not symmetric"
         return "positive semi-definite" if self.semidefinite else "not semi-definite"
 
+    def __bool__(self) -> bool:
+        return self.semidefinite
+
     def __str__(self) -> str:
         n = self.eigenvalues.size
         what = f"{self.kernel} on {n} row{'s' * (n > 1)}: {self.headline}."

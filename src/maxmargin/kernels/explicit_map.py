@@ -119,6 +119,12 @@ class FeatureMap:
             )
             raise InputTypeError(msg)
         self.kernel = kernel
+        if hasattr(n_features, "shape"):
+            msg = (
+                f"n_features is an array of shape {n_features.shape}: give the number of "
+                "features, such as X.shape[1], and the rows to the map: phi(X)"
+            )
+            raise InputTypeError(msg)
         self.n_features = whole("feature_map", "n_features", n_features)
         self.exact = not any(isinstance(one, RBF) for one in leaves_of(kernel))
         self.order = _checked_order(kernel, order, exact=self.exact)

@@ -27,7 +27,10 @@ _READ: dict[str, Callable[[Snapshot], float]] = {
 
 
 class History(Guarded):
-    """Figures of a run, at its start, after every step and at its end.
+    """Figures of a run, at its start, after every chunk of work and at its end.
+
+    A chunk is one unit of the solver at first, then twice as many, up to some 50 ms; for
+    figures of every unit, read the snapshots of ``solver.steps(problem)``.
 
     Parameters
     ----------

@@ -122,23 +122,23 @@ def choose_plane(
     return Plane(centre, axes, (first, second), title)
 
 
-def grid_of(at: Table, resolution: int) -> tuple[Table, Table]:
-    """Coordinates of a grid around points of the picture, each (resolution, resolution).
+def grid_of(at: Table, grid_resolution: int) -> tuple[Table, Table]:
+    """Coordinates of a square grid around points of the picture.
 
     Parameters
     ----------
     at : ndarray of shape (n, 2)
         What must lie inside.
-    resolution : int
+    grid_resolution : int
         Points of the grid along either axis.
     """
-    if not isinstance(resolution, Integral) or resolution < 2:
-        msg = f"resolution={resolution!r}: give an integer of at least 2"
+    if not isinstance(grid_resolution, Integral) or grid_resolution < 2:
+        msg = f"grid_resolution={grid_resolution!r}: give an integer of at least 2"
         raise InputError(msg)
     low, high = at.min(axis=0), at.max(axis=0)
     width = np.where(high > low, high - low, 1.0)
     low, high = low - MARGIN * width, high + MARGIN * width
-    sides = [np.linspace(low[k], high[k], int(resolution)) for k in range(2)]
+    sides = [np.linspace(low[k], high[k], int(grid_resolution)) for k in range(2)]
     xx0, xx1 = np.meshgrid(*sides)
     return xx0, xx1
 

@@ -7,7 +7,7 @@ draws it, with the points whose coefficients the step has changed in thick rings
 step's own words below. A run of more steps than there are frames is shown at steps that
 are spread by their logarithms: most of what is to be seen happens at the beginning.
 
-Cost: the run itself, stopped at each step that may be shown; resolution² · n kernel
+Cost: the run itself, stopped at each step that may be shown; grid_resolution² · n kernel
 values; and some tenths of a second for each frame.
 """
 
@@ -24,14 +24,14 @@ from sklearn.base import clone
 from maxmargin.errors import InputError, InputTypeError, load_extra
 from maxmargin.estimators.parameters import effective_gamma
 from maxmargin.estimators.prediction import kernel_of
-from maxmargin.estimators.solver_choice import chosen_solver
+from maxmargin.estimators.solver_choice import chosen_solver, is_solver
 from maxmargin.estimators.svc import SVC
 from maxmargin.kernels.factory import expansion
 from maxmargin.parallel import Workers
 from maxmargin.plots._film import checked_path, write_film
 from maxmargin.plots._plane import as_table, choose_plane, grid_of, names_of
 from maxmargin.plots._stage import Frame, Stage
-from maxmargin.solvers.base import Snapshot, Status
+from maxmargin.solvers.base import Measures, Snapshot, Status
 from maxmargin.validation import is_precomputed
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def animate(
     every: int = 1,
     max_frames: int = 60,
     fps: float = 4.0,
-    resolution: int = 100,
+    grid_resolution: int = 100,
     verbose: bool = False,
     **parameters: Any,
 ) -> Path:
@@ -86,7 +86,7 @@ def animate(
         ever longer strides; the start and the end are always there.
     fps : float, default=4.0
         Frames a second.
-    resolution : int, default=100
+    grid_resolution : int, default=100
         Points of the grid along either axis.
     verbose : bool, default=False
         Whether to tell on stderr which frame is being drawn: 60 take ten or twenty
@@ -118,7 +118,7 @@ def animate(
     frames = _spread(list(_record(runner, problem, int(every), int(max_frames))),
                      int(max_frames))  # fmt: skip
     plane = choose_plane(rows, None, names=names_of(chosen, X, 2))
-    xx0, xx1 = grid_of(rows, resolution)
+    xx0, xx1 = grid_of(rows, grid_resolution)
     grid = np.column_stack([xx0.ravel(), xx1.ravel()])
     values = _decisions(chosen, rows, grid, frames)
     stage = Stage(runner, rows, np.asarray(y), classes, problem, (xx0, xx1), plane.labels)
@@ -170,7 +170,7 @@ def _frame(
         bias=float(model.bias),
         scores=scores,
         step=snapshot.step,
-        measures=snapshot.measures,
+        measures=Measures.of(problem, model),
         status=status,
     )
 
@@ -222,6 +222,12 @@ def _machine(machine: SVC | None, solver: Any, parameters: dict[str, Any]) -> SV
     if unknown:
         msg = f"{', '.join(unknown)}: neither an option of animate nor one of SVC"
         raise InputError(msg)
+    if not isinstance(solver, str) and not is_solver(solver):
+        msg = (
+            f"solver is {type(solver).__name__}: give one of maxmargin.solvers, or a "
+            "name such as 'smo-platt'; an SVC goes to machine="
+        )
+        raise InputTypeError(msg)
     named = {"solver": solver} if isinstance(solver, str) else {}
     chosen = clone(chosen)
     chosen.set_params(**parameters, **named)

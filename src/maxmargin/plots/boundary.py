@@ -8,7 +8,7 @@ a point + a constant · α/C. A circle is free, a diamond at its bound, and a cr
 one that is on the wrong side.
 
 Cost: one call of ``decision_function`` (``predict`` where there are several classes) for
-resolution² rows, 40,000 by default.
+grid_resolution² rows, 40,000 by default.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class BoundaryDisplay:
         *,
         plane: Sequence[int | str] | None = None,
         rest: str = "mean",
-        resolution: int = 200,
+        grid_resolution: int = 200,
         sample_weight: Any = None,
         ax: Axes | None = None,
         **options: Any,
@@ -161,7 +161,7 @@ class BoundaryDisplay:
             default that of the first two principal axes of X.
         rest : {'mean', 'median'}, default='mean'
             Where the other features are held, if ``plane`` is given.
-        resolution : int, default=200
+        grid_resolution : int, default=200
             Points of the grid along either axis.
         sample_weight : array-like or None
             The weights that ``fit`` was given, if any: the bound of α is C times them.
@@ -183,7 +183,7 @@ class BoundaryDisplay:
         at = chosen.onto(table)
         rows = support_rows(machine, table)
         rings = np.empty((0, 2)) if rows is None else chosen.onto(rows)
-        xx0, xx1 = grid_of(np.vstack([at, rings]), resolution)
+        xx0, xx1 = grid_of(np.vstack([at, rings]), grid_resolution)
         grid = like(X, chosen.rows(np.column_stack([xx0.ravel(), xx1.ravel()])))
         values, regions = response(machine, grid)
         supports = None

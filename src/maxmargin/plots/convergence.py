@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError, Stop, load_extra
-from maxmargin.estimators.solver_choice import is_solver
+from maxmargin.estimators.solver_choice import is_solver, named_solver
 from maxmargin.observers import History, TimeLimit
 from maxmargin.plots._style import (
     COLOURS,
@@ -55,6 +55,7 @@ FIGURES = {
 }
 DISTANCES = ("relative_gap", "gap", "violation")  # 0 is their goal
 ENDS = {True: ("*", "converged"), False: ("X", "stopped early")}
+WARM_UP = 1.0  # seconds
 WIDE = 30.0  # an objective that stays within this factor is shown on a plain axis
 
 
@@ -175,12 +176,13 @@ class ConvergenceDisplay:
 
         Figures are taken when a solver is looked at: after units of work whose number
         grows by the factor ``growth`` at first, and every 50 ms later. Seconds include
-        that looking, and what Numba compiles the first time.
+        that looking; for their sake every solver runs before, for a second at most.
 
         Parameters
         ----------
-        solvers : mapping from str to Solver or (Solver, Problem)
-            Who runs, by name; with a problem of its own, or else ``problem``.
+        solvers : mapping from str to Solver, its name, or (Solver, Problem)
+            Who runs, by a name for the legend: a solver, or what ``SVC(solver=...)``
+            takes; with a problem of its own, or else ``problem``.
         problem : Problem or None
             What to solve; ``SVC(...).problem(X, y)`` makes one.
         x, y : str
@@ -195,8 +197,13 @@ class ConvergenceDisplay:
         load_extra("matplotlib", extra="plot", purpose="drawing")  # before the runs
         _check_names(x, y)
         histories, outcomes = {}, {}
+        if not isinstance(solvers, Mapping):
+            msg = f"solvers is {type(solvers).__name__}: give a dict {{'name': solver}}"
+            raise InputTypeError(msg)
         for name, given in solvers.items():
             solver, own = given if isinstance(given, tuple) else (given, problem)
+            if isinstance(solver, str):
+                solver = named_solver(solver)
             if not is_solver(solver):
                 msg = f"{name}: {solver!r} is no solver; give one of maxmargin.solvers"
                 raise InputTypeError(msg)
@@ -206,6 +213,8 @@ class ConvergenceDisplay:
                     "(solver, problem) here: SVC(...).problem(X, y) makes one"
                 )
                 raise InputTypeError(msg)
+            if x == "seconds":  # once before: code is loaded, or compiled
+                drive(solver, own, observers=[TimeLimit(WARM_UP)])
             history = History((x, y))
             limit = [] if time_limit is None else [TimeLimit(time_limit)]
             outcomes[name] = drive(

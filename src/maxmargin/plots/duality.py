@@ -91,7 +91,7 @@ class DualityDisplay:
             Where to draw; None for a figure of its own.
         """
         if number not in DUALITY:
-            msg = f"number={number!r}: S1 works out examples 1 and 2"
+            msg = f"number={number!r}: there are examples 1 (gap 0) and 2 (gap ¼)"
             raise InputError(msg)
         example = DUALITY[number]
         alpha = np.linspace(0.0, 2.0 * example.dual.alpha, 81)

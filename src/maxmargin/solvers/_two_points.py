@@ -215,8 +215,13 @@ def begin(
     )
 
 
-def rest(state: State) -> None:
-    """Note that the run has converged: the last unit found no pair to move."""
+def rest(problem: Problem, state: State) -> None:
+    """Note that the run has converged: the last unit found no pair to move.
+
+    From here on b is the mean over the free points, as everywhere in the house; the b of
+    the last pair is as good only within tol.
+    """
+    state.b[0] = model_of(problem, state.beta, state.F).bias
     state.record[:] = np.nan
     state.record[NEW_B] = state.b[0]
 
@@ -229,11 +234,12 @@ def load(problem: Problem, state: State) -> None:
 
 
 def model_of_state(problem: Problem, state: State, *, loaded: bool) -> Model:
-    """The model of α; its b is the mean over free points, as everywhere in the house."""
+    """The model of α with the algorithm's own b, which the last step told."""
     F = state.F.copy()
-    if not loaded and state.alpha.any():
+    if not loaded:
         add_products(problem, state.beta, F)
-    return model_of(problem, state.beta, F)
+        return model_of(problem, state.beta, F)
+    return model_of(problem, state.beta, F)._replace(bias=float(state.b[0]))
 
 
 def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
@@ -247,7 +253,8 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
         if np.isnan(numbers["b"]):
             return Step("Nothing done yet.")
         b = numbers["b"]
-        words = f"Nothing is left to do: no pair violates by more than tol; b = {b:.4g}."
+        words = "Nothing is left to do: no pair violates by more than tol. b is the mean "
+        words += f"over the free points, {_short(b)}."
         return Step(words, {"b": b})
     i, j = int(numbers["i"]), int(numbers["j"])
     numbers |= {"i": i, "j": j, "y_i": int(numbers["y_i"]), "y_j": int(numbers["y_j"])}
@@ -255,25 +262,32 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
     curved = numbers["eta"] > flatness(state.diagonal)
     clipped = not curved or numbers["alpha_j"] != numbers["alpha_j_unclipped"]
     numbers["clipped"] = clipped
+    told = {key: _short(value) for key, value in numbers.items()}
     if curved:
-        free = f"α_j = {numbers['alpha_j_unclipped']:.4g}"
-        how = f"{free} is clipped to it" if clipped else f"{free} is inside"
+        how = f"the optimum {told['alpha_j_unclipped']} "
+        how += "is clipped to it" if clipped else "is inside"
     else:
-        how = "η is not positive, so the better end of it is taken"
+        how = "η is not positive, so its better end is taken"
+    rule = {numbers["b1"]: "b₁, for α_i is free", numbers["b2"]: "b₂, for α_j is free"}
+    chosen = rule.get(numbers["b"], "the mean of b₁ and b₂, for neither is free")
     pull = numbers[f"y_{violator}"] * numbers[f"E_{violator}"]
-    side = f"{violator} wants to rise" if pull < 0.0 else f"{violator} wants to fall"
+    side = "should rise" if pull < 0.0 else "should fall"
     words = (
-        f"Pair (i, j) = ({i}, {j}). {when}: y_{violator}·E_{violator} = {pull:.4g} and "
-        f"α_{violator} = {numbers[f'alpha_{violator}_before']:.4g}, so {side}; {partner} "
-        f"Errors E_i = {numbers['E_i']:.4g}, E_j = "
-        f"{numbers['E_j']:.4g}; η = {numbers['eta']:.4g}; α_j may be in [L, H] = "
-        f"[{numbers['L']:.4g}, {numbers['H']:.4g}], and {how}. "
-        f"α_i {numbers['alpha_i_before']:.4g} → {numbers['alpha_i']:.4g}, "
-        f"α_j {numbers['alpha_j_before']:.4g} → {numbers['alpha_j']:.4g}, "
-        f"b {numbers['b_before']:.4g} → {numbers['b']:.4g}; the dual rises by "
-        f"{numbers['gain']:.3g}."
+        f"Pair (i, j) = ({i}, {j}), y = ({numbers['y_i']:+d}, {numbers['y_j']:+d}). "
+        f"{when}: y_{violator}·E_{violator} = {_short(pull)} and α_{violator} = "
+        f"{told[f'alpha_{violator}_before']}, so α_{violator} {side}; {partner} Errors "
+        f"E_i = {told['E_i']}, E_j = {told['E_j']}; η = {told['eta']}; α_j may be in "
+        f"[L, H] = [{told['L']}, {told['H']}], and {how}. α_i "
+        f"{told['alpha_i_before']} → {told['alpha_i']}, α_j {told['alpha_j_before']} → "
+        f"{told['alpha_j']}, b {told['b_before']} → {told['b']} ({chosen}); the dual "
+        f"rises by {numbers['gain']:.3g}."
     )
     return Step(words, numbers, (i, j))
+
+
+def _short(value: float) -> str:
+    """Four digits; what rounding has left of 0 is 0."""
+    return f"{0.0 if abs(value) < 1e-14 else value:.4g}"
 
 
 def flatness(diagonal: Vector) -> float:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import model_of
 from maxmargin.solvers.step import Step, pair_moved
 
 if TYPE_CHECKING:
@@ -75,9 +74,9 @@ class State:
     settled: bool = False  # VERIFY is at all support vectors, for the objective
 
 
-def story(problem: Problem, state: State) -> Step:
+def story(problem: Problem, state: State, b: float) -> Step:
     """Where the solver stands, and the last pair that the last unit moved."""
-    pair = pair_moved(state.last, model_of(problem, state.applied, state.gradient).bias)
+    pair = pair_moved(state.last, b)
     kind = "float64" if state.wide else "float32"
     words = (
         f"{state.iterations:,} pairs so far on a working set of {state.size:,} of "

@@ -217,7 +217,7 @@ class PlattSmo(Steppable):
             return Status.MAX_ITER if counters[STEPS] >= limit else Status.RUNNING
         if violation(problem, state.beta, state.F) > self.tol:
             return Status.STALLED
-        two.rest(state)
+        two.rest(problem, state)
         return Status.CONVERGED
 
     def _overlap(self, problem: Problem, state: State) -> bool:

@@ -169,7 +169,7 @@ class SimpleSmo(Steppable):
         counters[SWEEPS] += 1
         counters[POINT] = counters[CHANGED] = 0
         if violation(problem, state.beta, state.F) <= self.tol:
-            two.rest(state)
+            two.rest(problem, state)
             return Status.CONVERGED
         if overlap_shown(problem, state.beta, np.arange(problem.n), state.F):
             return Status.UNBOUNDED

@@ -7,12 +7,13 @@ so that compiled loops can), and turns them into a :class:`Step` when somebody l
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -21,8 +22,8 @@ __all__ = ["Step", "pair_moved"]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One step, told to people and to programs.
+class Step(Mapping[str, Any]):
+    """One step, told to people and to programs: ``print(step)``, ``dict(step)``.
 
     Parameters
     ----------
@@ -49,6 +50,15 @@ class Step:
             msg = f"{key!r}: this step tells {known}"
             raise KeyError(msg)
         return self.numbers[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.numbers)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __bool__(self) -> bool:
+        return True  # a step without numbers is one, too
 
     def __str__(self) -> str:
         return self.words

@@ -71,6 +71,7 @@ _SLICE = 1 << 25  # operations of one unit
 _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
+_MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
 
 
@@ -137,8 +138,12 @@ class WorkingSetSmo(Steppable):
     def measure(self, problem: Problem, state: State) -> Measures:
         """Figures of ``applied``, the last β whose gradient is complete.
 
-        Before the first one there is none, and nothing is known.
+        Before the first one there is none, and nothing is known. Where an exact gradient
+        takes a millisecond, they are those of the current β.
         """
+        work = problem.n * np.count_nonzero(state.beta) * max(1.0, problem.gram.cost)
+        if work <= _MOMENT and not np.array_equal(state.beta, state.applied):
+            return Measures.of(problem, self.model(problem, state))
         if state.phase is Phase.REFRESH and state.iterations == 0 and state.beta.any():
             return Measures(np.inf, -np.inf, np.inf)
         return Measures.of(problem, model_of(problem, state.applied, state.gradient))
@@ -166,7 +171,7 @@ class WorkingSetSmo(Steppable):
 
     def explain(self, problem: Problem, state: State) -> Step:
         """Where the solver stands, and the last pair."""
-        return story(problem, state)
+        return story(problem, state, self.model(problem, state).bias)
 
     def n_iter(self, state: State) -> int:
         """Pair steps done."""

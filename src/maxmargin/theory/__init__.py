@@ -3,7 +3,8 @@
 ``to_C`` and ``from_C`` translate the seeds' ways to write the soft margin into C,
 ``margin_bound`` and ``soft_margin_bound`` evaluate S2's theorems for a fitted machine,
 ``DUALITY``, ``LAGRANGE`` and ``coordinate_example`` are the worked examples of S1 and S4.
-All are loaded on first use. The pictures are in :mod:`maxmargin.plots`.
+S0 to S4 are the lecture texts (docs/sources.md). The pictures are in
+:mod:`maxmargin.plots`.
 
 Examples
 --------

@@ -130,7 +130,7 @@ def visualize_boundary(
     model: TutorialModel,
     ax: Axes | None = None,
     *,
-    resolution: int = 200,
+    grid_resolution: int = 200,
     rings: bool = True,
     key: bool = True,
 ) -> Axes:
@@ -146,7 +146,7 @@ def visualize_boundary(
         As for :func:`plot_data`.
     model : TutorialModel
         With any kernel.
-    resolution : int
+    grid_resolution : int
         Grid points along each axis.
     rings : bool
         Whether to ring the support vectors.
@@ -155,10 +155,12 @@ def visualize_boundary(
     -------
     matplotlib Axes
     """
-    resolution = checked_whole("resolution", resolution, 2, "it counts grid points")
+    grid_resolution = checked_whole(
+        "grid_resolution", grid_resolution, 2, "it counts grid points"
+    )
     rows = _plane(X, y)
     _checked(model)
-    xx0, xx1 = grid_of(rows, resolution)
+    xx0, xx1 = grid_of(rows, grid_resolution)
     values = model.decision(np.column_stack([xx0.ravel(), xx1.ravel()]))
     labels = np.asarray(y).reshape(-1)
     classes = np.unique(labels)

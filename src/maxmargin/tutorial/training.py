@@ -176,7 +176,8 @@ def iterations(
     Yields
     ------
     TutorialModel
-        ``step.points`` is the pair that was changed last, ``step.words`` says why.
+        ``step.points`` is the pair that was changed last, ``step.words`` says why (its η
+        is K_ii + K_jj − 2K_ij, that of the tutorial with the sign turned).
     """
     task = _task(X, y, C, kernel, tol, max_iter, seed)
     every = checked_whole("every", every, 1, "it counts pairs from model to model")

@@ -74,7 +74,7 @@ def test_a_gif_has_a_frame_for_the_start_and_for_every_step(blobs, watched, tmp_
 
 def test_frames_show_the_model_and_the_points_of_their_step(blobs, watched, tmp_path):
     X, y = blobs
-    animate(Smo(), X, y, tmp_path / "film.gif", C=1.0, gamma=0.1, resolution=20)
+    animate(Smo(), X, y, tmp_path / "film.gif", C=1.0, gamma=0.1, grid_resolution=20)
     snaps = {snap.n_iter: snap for snap in run_of(blobs, Smo(), C=1.0, gamma=0.1)}
     low, high = X.min(axis=0), X.max(axis=0)
     grid = np.meshgrid(*(np.linspace(a - 0.08 * (b - a), b + 0.08 * (b - a), 20)

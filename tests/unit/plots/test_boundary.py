@@ -78,7 +78,7 @@ def test_lines_are_where_the_decision_function_has_their_levels(moons, kernel):
 def test_the_surface_is_the_decision_function(moons):
     X, y = moons
     machine = SVC(gamma=1.0).fit(X, y)
-    display = BoundaryDisplay.from_estimator(machine, X, y, resolution=50)
+    display = BoundaryDisplay.from_estimator(machine, X, y, grid_resolution=50)
     at = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
     assert display.response.shape == (50, 50)
     assert np.array_equal(display.response.ravel(), machine.decision_function(at))
@@ -128,7 +128,7 @@ def test_points_without_labels_are_all_alike(moons):
 def test_support_vectors_are_counted_as_the_certificate_counts_them(moons, machine):
     X, y = moons
     machine.fit(X, y)
-    display = BoundaryDisplay.from_estimator(machine, X, y, resolution=20)
+    display = BoundaryDisplay.from_estimator(machine, X, y, grid_resolution=20)
     count = {kind: len(offsets(drawn)) for kind, drawn in display.support_.items()}
     assert count["free"] == machine.certificate_.n_free
     assert count["bound"] == machine.certificate_.n_bound
@@ -190,7 +190,7 @@ def test_several_classes_are_regions_of_predict(multi_class):
     X, y = load_iris(return_X_y=True)
     X = X[:, 2:]
     machine = SVC(multi_class=multi_class).fit(X, y)
-    display = BoundaryDisplay.from_estimator(machine, X, y, resolution=40)
+    display = BoundaryDisplay.from_estimator(machine, X, y, grid_resolution=40)
     at = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
     drawn = np.asarray(display.surface_.get_array()).ravel()
     assert np.array_equal(drawn, machine.predict(at))
@@ -210,7 +210,7 @@ def test_a_plane_of_two_features_holds_the_others(wide):
     machine = SVC(C=0.1).fit(X, y)
     for rest in ("mean", "median"):
         display = BoundaryDisplay.from_estimator(
-            machine, X, y, plane=(3, 1), rest=rest, resolution=15
+            machine, X, y, plane=(3, 1), rest=rest, grid_resolution=15
         )
         title = f"plane of features 3 and 1, others at their {rest}"
         assert display.ax_.get_title() == title
@@ -225,14 +225,14 @@ def test_a_plane_of_two_features_holds_the_others(wide):
 
 def test_two_features_need_no_title(moons):
     X, y = moons
-    display = BoundaryDisplay.from_estimator(SVC().fit(X, y), X, y, resolution=10)
+    display = BoundaryDisplay.from_estimator(SVC().fit(X, y), X, y, grid_resolution=10)
     assert display.ax_.get_title() == ""
 
 
 def test_many_features_are_drawn_in_their_principal_axes(wide):
     X, y = wide
     machine = SVC(C=0.1).fit(X, y)
-    display = BoundaryDisplay.from_estimator(machine, X, y, resolution=15)
+    display = BoundaryDisplay.from_estimator(machine, X, y, grid_resolution=15)
     centred = X - X.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
     share = 100.0 * values[-2:].sum() / values.sum()
@@ -256,7 +256,7 @@ def test_sparse_rows_are_drawn_as_dense_ones_are(wide, plane):
     for kind in (np.asarray, sp.csr_matrix):
         machine = SVC(C=0.1, tol=1e-8).fit(kind(X), y)
         given[kind] = BoundaryDisplay.from_estimator(
-            machine, kind(X), y, plane=plane, resolution=15
+            machine, kind(X), y, plane=plane, grid_resolution=15
         )
     dense, sparse = given.values()
     assert np.allclose(dense.response, sparse.response, atol=1e-6)
@@ -275,7 +275,7 @@ def test_columns_give_their_names(wide, frame):
     )
     machine = SVC(C=0.1).fit(X, y)
     display = BoundaryDisplay.from_estimator(
-        machine, X, y, plane=("age", 1), resolution=10
+        machine, X, y, plane=("age", 1), grid_resolution=10
     )
     assert display.ax_.get_title() == "plane of age and width, others at their mean"
     assert display.ax_.get_xlabel() == "age"
@@ -284,7 +284,9 @@ def test_columns_give_their_names(wide, frame):
 
 def test_one_row_of_many_features_still_has_a_plane(wide):
     X, y = wide
-    display = BoundaryDisplay.from_estimator(SVC().fit(X, y), X[:1], y[:1], resolution=10)
+    display = BoundaryDisplay.from_estimator(
+        SVC().fit(X, y), X[:1], y[:1], grid_resolution=10
+    )
     assert np.isfinite(display.response).all()
 
 
@@ -296,13 +298,14 @@ def test_scikit_learns_machines_are_drawn_too(moons):
     ours = SVC(C=1.0, gamma=1.0, tol=1e-8).fit(X, y)
     other = svm.SVC(C=1.0, gamma=1.0, tol=1e-8).fit(X, y)
     mine, theirs = (
-        BoundaryDisplay.from_estimator(one, X, y, resolution=20) for one in (ours, other)
+        BoundaryDisplay.from_estimator(one, X, y, grid_resolution=20)
+        for one in (ours, other)
     )
     assert np.allclose(mine.response, theirs.response, atol=1e-5)
     for kind in ("free", "bound", "wrong"):
         assert len(offsets(mine.support_[kind])) == len(offsets(theirs.support_[kind]))
     outliers = svm.OneClassSVM(nu=0.2, gamma=1.0).fit(X)
-    drawn = BoundaryDisplay.from_estimator(outliers, X, resolution=10).support_
+    drawn = BoundaryDisplay.from_estimator(outliers, X, grid_resolution=10).support_
     assert len(offsets(drawn["bound"])) == (outliers.dual_coef_ == 1.0).sum()
 
 
@@ -317,7 +320,7 @@ def test_what_has_no_support_vectors_has_no_margins(moons):
 def test_what_only_predicts_is_drawn_as_regions(moons):
     X, y = moons
     machine = KNeighborsClassifier().fit(X, y)
-    display = BoundaryDisplay.from_estimator(machine, X, y, resolution=20)
+    display = BoundaryDisplay.from_estimator(machine, X, y, grid_resolution=20)
     at = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
     assert np.array_equal(display.response.ravel(), machine.predict(at))
 
@@ -397,8 +400,8 @@ def test_matplotlib_is_imported_by_the_first_drawing_only():
         ({"plane": "ab"}, "give two features"),
         ({"plane": ("a", "b")}, "a feature is a number"),
         ({"rest": "mode", "plane": (0, 1)}, "'mean' or 'median'"),
-        ({"resolution": 1}, "an integer of at least 2"),
-        ({"resolution": 2.5}, "an integer of at least 2"),
+        ({"grid_resolution": 1}, "an integer of at least 2"),
+        ({"grid_resolution": 2.5}, "an integer of at least 2"),
     ],
 )
 def test_mistakes_are_named(wide, options, message):

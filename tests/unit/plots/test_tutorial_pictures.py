@@ -122,7 +122,7 @@ def test_a_model_without_a_boundary_shows_its_points(example):
 
 
 def test_the_level_lines_are_where_f_is_0_and_1(example, curved):
-    ax = tutorial.visualize_boundary(example.X, example.y, curved, resolution=150)
+    ax = tutorial.visualize_boundary(example.X, example.y, curved, grid_resolution=150)
     found = {}
     for contour in ax.collections:
         if getattr(contour, "levels", None) is None or getattr(contour, "filled", True):
@@ -169,8 +169,8 @@ def test_what_cannot_be_drawn_is_refused_in_words(example, linear, curved):
     for draw in (tutorial.visualize_boundary, tutorial.visualize_boundary_linear):
         with pytest.raises(InputTypeError, match=r"model is a SVC: .*BoundaryDisplay"):
             draw(X, y, SVC())
-    with pytest.raises(InputError, match="resolution=1: give an integer"):
-        tutorial.visualize_boundary(X, y, linear, resolution=1)
+    with pytest.raises(InputError, match="grid_resolution=1: give an integer"):
+        tutorial.visualize_boundary(X, y, linear, grid_resolution=1)
     with pytest.raises(InputTypeError, match="choice is a tuple"):
         tutorial.visualize_choice((1.0, 0.1))
     assert plt.get_fignums() == []  # nothing was begun
