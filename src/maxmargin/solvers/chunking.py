@@ -56,9 +56,9 @@ from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._subsets import (
     add_products,
     attainable,
-    gained,
     middles,
     overlap_shown,
+    pair_steps,
     restricted,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
@@ -74,7 +74,6 @@ if TYPE_CHECKING:
 __all__ = ["Chunking"]
 
 _DOUBLE = np.dtype(np.float64)
-_SLICE = 1 << 25  # operations of a QP in one unit
 _INNER = 0.25  # of tol: violation to which a QP is solved
 _CHEAP = 1 << 22  # operations that measure() may spend on a gradient
 
@@ -234,14 +233,12 @@ class Chunking(Steppable):
         q = subset.size
         diagonal = state.diagonal[subset]
         K = state.block.of(problem.gram, subset, diagonal)
-        beta, F = state.beta[subset], state.local.copy()
+        beta = state.beta[subset]
         limit = self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
-        steps = min(max(64, _SLICE // max(256, q)), limit - state.pairs)
-        code, done = _pairs.move(
-            problem, subset, K, state.local, beta, diagonal,
-            noise=1e-12, stop_at=attainable(_INNER * self.tol, F), limit=steps,
+        code, done, gain = pair_steps(
+            problem, subset, K, diagonal, beta, state.local,
+            stop_at=attainable(_INNER * self.tol, state.local), left=limit - state.pairs,
         )  # fmt: skip
-        gain = gained(problem, subset, (state.beta[subset], F), (beta, state.local))
         state.beta[subset] = beta
         state.gradient[subset] = state.local
         state.pairs += done

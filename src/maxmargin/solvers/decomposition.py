@@ -54,12 +54,13 @@ from maxmargin.problem import (
 from maxmargin.solvers import _pairs
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._subsets import (
+    SLICE,
     add_columns,
     attainable,
     counted,
-    gained,
     middles,
     overlap_shown,
+    pair_steps,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.step import Step
@@ -73,7 +74,6 @@ if TYPE_CHECKING:
 __all__ = ["Decomposition"]
 
 _SMALLEST, _LARGEST = 2, 1000  # allowed q
-_SLICE = 1 << 25  # operations of one unit, where a step takes more than that
 _INNER = 0.1  # of tol: violation to which the last B are solved
 _EARLY = 0.01  # of the violation: to which those before are
 _ROUNDS = 30  # gradients computed anew that may disagree before the solver gives up
@@ -260,7 +260,7 @@ class Decomposition(Steppable):
         support = np.flatnonzero(state.beta)
         if state.cursor < support.size:
             each = problem.n * max(1.0, problem.gram.cost)
-            some = support[state.cursor : state.cursor + max(1, int(_SLICE / each))]
+            some = support[state.cursor : state.cursor + max(1, int(SLICE / each))]
             add_columns(problem, some, state.beta[some], state.fresh)
             state.cursor += some.size
             if state.cursor < support.size:
@@ -285,14 +285,12 @@ class Decomposition(Steppable):
         problem.gram.block(members, members, K)
         diagonal = state.diagonal[members]
         np.fill_diagonal(K, diagonal)
-        beta, F = state.beta[members], state.local.copy()
+        beta = state.beta[members]
         limit = self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
-        steps = min(max(64, _SLICE // max(256, q)), limit - state.pairs)
-        code, done = _pairs.move(
-            problem, members, K, state.local, beta, diagonal,
-            noise=1e-12, stop_at=state.stop_at, limit=steps,
+        code, done, gain = pair_steps(
+            problem, members, K, diagonal, beta, state.local,
+            stop_at=state.stop_at, left=limit - state.pairs,
         )  # fmt: skip
-        gain = gained(problem, members, (state.beta[members], F), (beta, state.local))
         state.beta[members] = beta
         state.pairs += done
         state.set_pairs += done

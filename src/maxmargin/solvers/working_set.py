@@ -142,7 +142,9 @@ class WorkingSetSmo(Steppable):
         takes a millisecond, they are those of the current β.
         """
         work = problem.n * np.count_nonzero(state.beta) * max(1.0, problem.gram.cost)
-        if work <= _MOMENT and not np.array_equal(state.beta, state.applied):
+        ahead = not np.array_equal(state.beta, state.applied)
+        # Not in float32, whose figures would be mixed with these.
+        if ahead and state.wide and work <= _MOMENT:
             return Measures.of(problem, self.model(problem, state))
         if state.phase is Phase.REFRESH and state.iterations == 0 and state.beta.any():
             return Measures(np.inf, -np.inf, np.inf)

@@ -137,7 +137,7 @@ def test_duality_on_given_axes():
     assert display.ax_.tolist() == axes.tolist()
     with pytest.raises(InputError, match="needs two"):
         display.plot(axes[0])
-    with pytest.raises(InputError, match="examples 1 and 2"):
+    with pytest.raises(InputError, match="examples 1 \\(gap 0\\) and 2"):
         DualityDisplay.from_example(3)
 
 
