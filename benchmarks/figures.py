@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import runpy
 import shutil
+import sys
 from contextlib import redirect_stdout
 
 import matplotlib as mpl
@@ -20,10 +21,11 @@ SHOWN = ("all_solvers.png", "smo_by_hand.gif")
 
 def main() -> None:
     mpl.use("Agg")
+    sys.path.insert(0, str(HOME / "examples"))  # as for a script that is run
     folder, images = HOME / "figures", HOME / "docs" / "images"
     images.mkdir(parents=True, exist_ok=True)
     for path in sorted((HOME / "examples").glob("*.py")):
-        if path.stem in ("demo", "_folder"):
+        if path.stem in ("demo", "_figures"):
             continue
         print(f"--- {path.stem}")
         told = io.StringIO()

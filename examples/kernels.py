@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_circles
 
+from _figures import asked_folder, one_key
 from maxmargin import SVC, kernels
 from maxmargin.plots import BoundaryDisplay, KernelDisplay
 
@@ -51,8 +52,9 @@ def main(folder: Path) -> None:
     }
     for ax, (name, kernel) in zip(axes, shown.items(), strict=True):
         machine = SVC(kernel=kernel, C=1.0).fit(X, y)
-        BoundaryDisplay.from_estimator(machine, X, y, ax=ax, key=ax is axes[-1])
+        BoundaryDisplay.from_estimator(machine, X, y, ax=ax)
         ax.set_title(f"{name}: {machine.score(X, y):.0%} correct")
+    one_key(figure, axes)
     figure.savefig(folder / "kernels.png", dpi=110)
     plt.close(figure)
 
@@ -69,6 +71,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    from _folder import asked_folder
-
     main(asked_folder(__doc__))

@@ -12,6 +12,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
+from _figures import asked_folder, one_key
 from maxmargin import SVC
 from maxmargin.plots import BoundaryDisplay
 
@@ -39,11 +40,7 @@ def main(folder: Path) -> None:
         BoundaryDisplay.from_estimator(machine, X, y, ax=ax)
         ax.set_title(f"C = {C:g}: margin {machine.margin_:.2f}")
 
-    key = axes[0].get_legend()  # the first has every kind of point: one key for all
-    names = [text.get_text().split(" (")[0] for text in key.get_texts()]
-    figure.legend(key.legend_handles, names, loc="outside lower center", ncols=7)
-    for ax in axes:
-        ax.get_legend().remove()
+    one_key(figure, axes)
 
     two = SVC(C=0.25, kernel="linear").fit([[0.0, -1.0], [0.0, 1.0]], [-1, 1])
     low, high = two.certificate_.bias_interval
@@ -57,6 +54,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    from _folder import asked_folder
-
     main(asked_folder(__doc__))

@@ -48,6 +48,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    from _folder import asked_folder
+    from _figures import asked_folder
 
     main(asked_folder(__doc__))

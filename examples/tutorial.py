@@ -206,6 +206,6 @@ def finish(figure, path, title="", key=None):
 
 
 if __name__ == "__main__":
-    from _folder import asked_folder
+    from _figures import asked_folder
 
     main(asked_folder(__doc__))

@@ -43,10 +43,11 @@ def test_every_example_is_listed():
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_example(name, tmp_path, capsys):
+def test_example(name, tmp_path, capsys, monkeypatch):
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
+    monkeypatch.syspath_prepend(EXAMPLES)  # as for a script that is run
     runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"](tmp_path)
     printed = capsys.readouterr().out
     figures, texts = CLAIMS[name]

@@ -246,6 +246,8 @@ class ConvergenceDisplay:
                 y,
                 color=cycled(COLOURS, k),
                 linestyle=cycled(DASHES, k),
+                # between two looks nothing is known to have changed
+                drawstyle="steps-post",
                 marker=cycled(MARKERS, k),
                 markersize=5,
                 # apart on the page, and shifted so that lines that coincide are seen
