@@ -385,3 +385,17 @@ def test_names():
     assert maxmargin.theory is theory
     for example in (*theory.DUALITY.values(), *theory.LAGRANGE.values()):
         assert pickle.loads(pickle.dumps(example)) == example
+
+
+def test_bounds_of_sparse_rows_and_a_python_function():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.repeat([0, 1], 10)
+
+    def product(A, B):
+        return (A @ B.T).toarray() if sp.issparse(A) else A @ B.T
+
+    machine = SVC(kernel=product).fit(sp.csr_matrix(X), y)
+    found = theory.soft_margin_bound(machine, sp.csr_matrix(X), y)
+    plain = theory.soft_margin_bound(SVC(kernel="linear").fit(X, y), X, y)
+    assert found.bound == pytest.approx(plain.bound, rel=1e-2)
+    assert found.radius == pytest.approx(plain.radius)

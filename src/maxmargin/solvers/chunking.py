@@ -2,7 +2,7 @@ r"""Chunking: the programme of the support vectors and one chunk of the data at 
 
 Problem: the template of :mod:`maxmargin.problem`, n points, any kernel.
 
-Idea: rows and columns of K with β = 0 do not matter to the dual, so a programme of the
+Update: rows and columns of K with β = 0 do not matter to the dual, so a programme of the
 support vectors and of those points that are not yet where they should be is enough. The
 eight steps of the lecture (S4, after V. Vapnik, 1982):
 

@@ -35,6 +35,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.theory.conversion import from_C, to_C
@@ -290,7 +291,8 @@ def _self_values(machine: Any, X: Any) -> Vector:
         )
     # a compiled kernel is a tuple, and wants rows of numbers; a function takes anything
     compiled = isinstance(kernel, tuple)
-    return self_values(kernel, checked_rows(X, "X") if compiled else np.asarray(X))
+    kept = compiled or sparse.issparse(X)  # a Python function may take rows of any kind
+    return self_values(kernel, checked_rows(X, "X") if kept else np.asarray(X))
 
 
 def _hinge(margins: Vector) -> float:
