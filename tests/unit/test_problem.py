@@ -386,3 +386,10 @@ def test_a_hard_tube_costs_nothing_inside_and_everything_outside():
     wide = epsilon_svr(None, z, C, 0.6)
     assert objective(wide, Model(nothing, -z, 0.5, (0.5, 0.5))).primal == 0.0
     assert c_svc(None, Y, np.full(3, np.inf)).separating
+
+
+def test_a_problem_prints_in_one_line():
+    problem = c_svc(None, np.array([1.0, -1.0, 1.0]), np.array([0.5, 1.0, 2.0]))
+    assert repr(problem) == (
+        "<Problem: 3 points, boxes of 0.5 to 2, sums (0.0,), epsilon 0>"
+    )

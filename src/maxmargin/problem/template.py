@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Model", "Problem"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Problem:
     """One instance of the template.
 
@@ -58,6 +58,13 @@ class Problem:
     ridge: Vector
     sums: tuple[float, ...] = (0.0,)
     epsilon: float = 0.0
+
+    def __repr__(self) -> str:
+        width = self.upper - self.lower
+        return (
+            f"<Problem: {self.n} points, boxes of {width.min():g} to {width.max():g}, "
+            f"sums {self.sums}, epsilon {self.epsilon:g}>"
+        )
 
     @property
     def n(self) -> int:

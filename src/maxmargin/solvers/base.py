@@ -135,7 +135,23 @@ class Solver(Protocol):
 
 @dataclass(repr=False)
 class Snapshot:
-    """What an observer sees. Nothing is computed until somebody looks."""
+    """What an observer sees. Nothing is computed until somebody looks.
+
+    Attributes
+    ----------
+    step : Step
+        What was done last, in words and numbers.
+    model : Model
+        β, its gradient and the intercept, as if the solver stopped now.
+    measures : Measures
+        Primal, dual, gap and violation at the solver's last check.
+    n_iter, n_kernel, seconds : int, int, float
+        Iterations, kernel values and time so far.
+    status : Status
+        Running, or how the run ended.
+    solver, problem, state, name :
+        Who, what, all that the solver remembers, and which binary problem this is.
+    """
 
     solver: Solver
     problem: Problem
