@@ -27,9 +27,12 @@ from maxmargin.problem import (
     model_of,
     nu_svc,
     nu_svr,
+    objective,
     one_class,
     svdd,
+    violation,
 )
+from maxmargin.solvers import Smo
 from maxmargin.solvers.base import Status
 
 
@@ -231,6 +234,8 @@ UNBALANCED = [
     for case in MARGINS
     if not case.squared and not case.name.endswith("no-intercept")
 ]
+# A thousand points and more are for the conformance suite.
+SMALL = [case for case in CASES if "moons" not in case.name and "wave" not in case.name]
 BY_NAME = {case.name: case for case in CASES}
 
 
@@ -274,6 +279,27 @@ def plain(case: Case, beta: np.ndarray) -> Model:
     gradient = case.matrix() @ beta + problem.ridge * beta + problem.p
 
     return model_of(problem, beta, gradient)
+
+
+def plain_dual(problem, K: np.ndarray, beta: np.ndarray) -> float:
+    """The dual value by its formula, from the plain matrix."""
+    quadratic = beta @ (K @ beta) + beta @ (problem.ridge * beta)
+    return -0.5 * quadratic - problem.p @ beta - problem.epsilon * np.abs(beta).sum()
+
+
+def check_optimum(solver, case: Case) -> None:
+    """Run an exact solver whose tol is 1e-7, and hold its end against plain SMO's."""
+    problem = case.build()
+    end = run(solver, problem)
+    exact = plain(case, end.model.beta)
+    assert end.status is Status.CONVERGED
+    assert violation(problem, end.model.beta, exact.gradient) <= 1e-7 * (1 + 1e-6)
+    assert np.abs(exact.gradient - end.model.gradient).max() <= 1e-9
+    assert in_box(problem, end.model.beta)
+    assert missed(problem, end.model.beta) <= 1e-12
+    best = run(Smo(tol=1e-9), case.build())
+    expected = objective(problem, plain(case, best.model.beta)).dual
+    assert abs(objective(problem, exact).dual - expected) <= 1e-6 * abs(expected)
 
 
 def in_box(problem, beta: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
 """The solvers that the conformance suite holds to the contract, and on which problems."""
 
-from tests.conformance.problems import BY_NAME, CASES, UNBALANCED, Case
+from tests.conformance.problems import BY_NAME, CASES, SMALL, UNBALANCED, Case
 
 from maxmargin.solvers import (
     Chunking,
@@ -57,17 +57,13 @@ def pegasos(case: Case) -> Pegasos:
 _PAIRED = [case for case in CASES if case.machine == "SVC" and case.balanced]
 _SINGLE = [BY_NAME["heart-no-intercept"], BY_NAME["heart-squared-hinge-no-intercept"],
            BY_NAME["contradictions"]._replace(name="no-sum", balanced=False)]  # fmt: skip
-_SMALL = [
-    case for case in CASES
-    if not any(word in case.name for word in ("moons", "wave"))
-]  # fmt: skip
 
 EXACT = [
     *((make, case) for make in (smo, working_set) for case in CASES),
     *((make, case) for make in (decomposition, chunking) for case in CASES),
     *((make, case) for make in (smo_platt, smo_simple) for case in _PAIRED),
     *((coordinate_ascent, case) for case in _SINGLE),
-    *((qp, case) for case in _SMALL),
+    *((qp, case) for case in SMALL),
 ]
 # Not those whose one unit is the whole programme: what is given to them helps nothing,
 # and however few steps they may take, their last one can solve it.

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.conformance.problems import (
     BY_NAME,
-    CASES,
+    SMALL,
     Points,
-    in_box,
-    missed,
+    check_optimum,
     plain,
+    plain_dual,
     plain_kernel,
     run,
 )
@@ -30,9 +30,6 @@ from maxmargin.solvers._chunk_state import Block
 from maxmargin.solvers._subsets import restricted
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.chunking import Chunking
-from maxmargin.solvers.smo import Smo
-
-SMALL = [case for case in CASES if "moons" not in case.name and "wave" not in case.name]
 
 
 def by_name(case):
@@ -41,11 +38,6 @@ def by_name(case):
 
 def some(*names):
     return pytest.mark.parametrize("name", names)
-
-
-def plain_dual(problem, K, beta):
-    quadratic = beta @ (K @ beta) + beta @ (problem.ridge * beta)
-    return -0.5 * quadratic - problem.p @ beta - problem.epsilon * np.abs(beta).sum()
 
 
 def easy(n=3000):
@@ -61,17 +53,7 @@ def easy(n=3000):
 
 @pytest.mark.parametrize("case", SMALL, ids=by_name)
 def test_finds_the_optimum(case):
-    problem = case.build()
-    end = run(Chunking(chunk=50, tol=1e-7), problem)
-    exact = plain(case, end.model.beta)
-    assert end.status is Status.CONVERGED
-    assert violation(problem, end.model.beta, exact.gradient) <= 1e-7 * (1 + 1e-6)
-    assert np.abs(exact.gradient - end.model.gradient).max() <= 1e-9
-    assert in_box(problem, end.model.beta)
-    assert missed(problem, end.model.beta) <= 1e-12
-    best = run(Smo(tol=1e-9), case.build())
-    expected = objective(problem, plain(case, best.model.beta)).dual
-    assert objective(problem, exact).dual == pytest.approx(expected, rel=1e-6)
+    check_optimum(Chunking(chunk=50, tol=1e-7), case)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 10**6])

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from tests.conformance.problems import (
     BY_NAME,
-    CASES,
-    in_box,
-    missed,
+    SMALL,
+    check_optimum,
     plain,
+    plain_dual,
     plain_kernel,
     run,
 )
@@ -26,9 +26,7 @@ from maxmargin.solvers import decomposition as module
 from maxmargin.solvers._subsets import add_columns, attainable, gained, restricted
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.decomposition import Decomposition, Phase, choice
-from maxmargin.solvers.smo import Smo
 
-SMALL = [case for case in CASES if "moons" not in case.name and "wave" not in case.name]
 EVERY_KIND = ("heart-rbf", "heart-no-intercept", "heart-squared-hinge", "svr-weighted",
               "nu-svr", "nu-svc-weighted", "one-class")  # fmt: skip
 
@@ -41,27 +39,12 @@ def some(*names):
     return pytest.mark.parametrize("name", names)
 
 
-def plain_dual(problem, K, beta):
-    quadratic = beta @ (K @ beta) + beta @ (problem.ridge * beta)
-    return -0.5 * quadratic - problem.p @ beta - problem.epsilon * np.abs(beta).sum()
-
-
 # --- the answer -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", SMALL, ids=by_name)
 def test_finds_the_optimum(case):
-    problem = case.build()
-    end = run(Decomposition(tol=1e-7), problem)
-    exact = plain(case, end.model.beta)
-    assert end.status is Status.CONVERGED
-    assert violation(problem, end.model.beta, exact.gradient) <= 1e-7 * (1 + 1e-6)
-    assert np.abs(exact.gradient - end.model.gradient).max() <= 1e-9
-    assert in_box(problem, end.model.beta)
-    assert missed(problem, end.model.beta) <= 1e-12
-    best = run(Smo(tol=1e-9), case.build())
-    expected = objective(problem, plain(case, best.model.beta)).dual
-    assert objective(problem, exact).dual == pytest.approx(expected, rel=1e-6)
+    check_optimum(Decomposition(tol=1e-7), case)
 
 
 @pytest.mark.parametrize("q", [2, 3, 10, 1000])

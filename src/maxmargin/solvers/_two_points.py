@@ -39,6 +39,7 @@ from maxmargin.problem import model_of
 from maxmargin.solvers._memory import RowStore
 from maxmargin.solvers._start import feasible
 from maxmargin.solvers._subsets import add_products
+from maxmargin.solvers.base import Measures, Steppable
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -51,21 +52,23 @@ if TYPE_CHECKING:
 __all__ = [
     "CHOSEN_BY",
     "FIELDS",
+    "LOADED",
     "MOVES",
     "NOWHERE",
     "UNBOUNDED",
+    "PairSolver",
     "State",
     "apply_pair",
     "begin",
     "flatness",
     "load",
-    "model_of_state",
     "pair_story",
     "rest",
     "try_pair",
 ]
 
 NOWHERE, MOVES, UNBOUNDED = 0, 1, 2  # what try_pair found
+LOADED = 0  # the first counter of both: whether F is that of α
 
 # What a step tells, in the order of State.record.
 FIELDS = (
@@ -218,8 +221,8 @@ def begin(
 def rest(problem: Problem, state: State) -> None:
     """Note that the run has converged: the last unit found no pair to move.
 
-    From here on b is the mean over the free points, as everywhere in the house; the b of
-    the last pair is as good only within tol.
+    From here on b is the mean over the free points, or without any the middle of its
+    interval, as everywhere in the house; that of the last pair is as good within tol.
     """
     state.b[0] = model_of(problem, state.beta, state.F).bias
     state.record[:] = np.nan
@@ -227,19 +230,27 @@ def rest(problem: Problem, state: State) -> None:
 
 
 def load(problem: Problem, state: State) -> None:
-    """F and b of a start that is not 0."""
-    if state.alpha.any():
+    """F and b of a start that is not 0, once."""
+    if not state.counters[LOADED] and state.alpha.any():
         add_products(problem, state.beta, state.F)
         state.b[0] = model_of(problem, state.beta, state.F).bias
+    state.counters[LOADED] = 1
 
 
-def model_of_state(problem: Problem, state: State, *, loaded: bool) -> Model:
-    """The model of α with the algorithm's own b, which the last step told."""
-    F = state.F.copy()
-    if not loaded:
-        add_products(problem, state.beta, F)
-        return model_of(problem, state.beta, F)
-    return model_of(problem, state.beta, F)._replace(bias=float(state.b[0]))
+class PairSolver(Steppable):
+    """What both solvers make of their State."""
+
+    def measure(self, problem: Problem, state: State) -> Measures:
+        """Figures of the current α."""
+        return Measures.of(problem, self.model(problem, state))
+
+    def model(self, problem: Problem, state: State) -> Model:
+        """The model of α with the algorithm's own b, which the last step told."""
+        F = state.F.copy()
+        if not state.counters[LOADED]:
+            add_products(problem, state.beta, F)
+            return model_of(problem, state.beta, F)
+        return model_of(problem, state.beta, F)._replace(bias=float(state.b[0]))
 
 
 def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
@@ -253,9 +264,10 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
         if np.isnan(numbers["b"]):
             return Step("Nothing done yet.")
         b = numbers["b"]
-        words = "Nothing is left to do: no pair violates by more than tol. b is the mean "
-        words += f"over the free points, {_short(b)}."
-        return Step(words, {"b": b})
+        free = bool(((state.alpha > 0.0) & (state.alpha < state.C)).any())
+        where = "mean over the free points" if free else "middle of what is optimal"
+        words = "Nothing is left to do: no pair violates by more than tol. b is the "
+        return Step(f"{words}{where}, {_short(b)}.", {"b": b})
     i, j = int(numbers["i"]), int(numbers["j"])
     numbers |= {"i": i, "j": j, "y_i": int(numbers["y_i"]), "y_j": int(numbers["y_j"])}
     del numbers["chosen_by"]
@@ -268,8 +280,11 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
         how += "is clipped to it" if clipped else "is inside"
     else:
         how = "η is not positive, so its better end is taken"
-    rule = {numbers["b1"]: "b₁, for α_i is free", numbers["b2"]: "b₂, for α_j is free"}
-    chosen = rule.get(numbers["b"], "the mean of b₁ and b₂, for neither is free")
+    chosen = "the mean of b₁ and b₂, for neither α is free"
+    if 0.0 < numbers["alpha_i"] < state.C[i]:
+        chosen = "b₁, for α_i is free"
+    elif 0.0 < numbers["alpha_j"] < state.C[j]:
+        chosen = "b₂, for α_j is free"
     pull = numbers[f"y_{violator}"] * numbers[f"E_{violator}"]
     side = "should rise" if pull < 0.0 else "should fall"
     words = (

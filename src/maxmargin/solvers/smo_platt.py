@@ -47,16 +47,17 @@ from maxmargin.solvers._two_points import (
     MOVES,
     NOWHERE,
     UNBOUNDED,
+    PairSolver,
     State,
     apply_pair,
     try_pair,
 )
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.base import Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin.problem import Model, Problem
+    from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 __all__ = ["PlattSmo"]
 
 # counters; BOUND_TOO: whether this sweep is over all points
-POINT, CHANGED, BOUND_TOO, STEPS, EXAMINED, SEED, LOADED = range(7)
+POINT, CHANGED, BOUND_TOO, STEPS, EXAMINED, SEED = range(two.LOADED + 1, 7)
 # how _search ended; ≥ 0: the row it needs
 DONE, PAUSED, ENDLESS, SWEPT = -1, -2, -3, -4
 BY_ERROR, AMONG_FREE, AMONG_ALL = range(3)  # who chose the second point
@@ -161,7 +162,7 @@ _search = njit(_search)
 
 
 @dataclass(frozen=True)
-class PlattSmo(Steppable):
+class PlattSmo(PairSolver):
     """Platt's SMO: both heuristics, an error cache, any curvature.
 
     Parameters
@@ -193,9 +194,7 @@ class PlattSmo(Steppable):
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps; points that are examined in vain are free."""
         counters = state.counters
-        if not counters[LOADED]:
-            two.load(problem, state)
-            counters[LOADED] = 1
+        two.load(problem, state)
         limit = self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
         goal = min(limit, int(counters[STEPS]) + budget)
         flat = two.flatness(state.diagonal)
@@ -222,14 +221,6 @@ class PlattSmo(Steppable):
 
     def _overlap(self, problem: Problem, state: State) -> bool:
         return overlap_shown(problem, state.beta, np.arange(problem.n), state.F)
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current α."""
-        return Measures.of(problem, self.model(problem, state))
-
-    def model(self, problem: Problem, state: State) -> Model:
-        """The current α."""
-        return two.model_of_state(problem, state, loaded=bool(state.counters[LOADED]))
 
     def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
         """The last pair, and who chose it."""

@@ -36,13 +36,13 @@ from maxmargin.errors import InputError
 from maxmargin.problem import violation
 from maxmargin.solvers import _two_points as two
 from maxmargin.solvers._subsets import overlap_shown
-from maxmargin.solvers._two_points import State, apply_pair, try_pair
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers._two_points import PairSolver, State, apply_pair, try_pair
+from maxmargin.solvers.base import Status
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin.problem import Model, Problem
+    from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["SimpleSmo"]
 
 # counters
-POINT, CHANGED, FRUITLESS, SWEEPS, STEPS, DRAWS, SEED, LOADED = range(8)
+POINT, CHANGED, FRUITLESS, SWEEPS, STEPS, DRAWS, SEED = range(two.LOADED + 1, 8)
 SWEPT, PAUSED, UNBOUNDED = -1, -2, -3  # how _sweep ended; ≥ 0: the row it needs
 
 _LEAST = 1e-12  # relative change of α_j that is a step
@@ -99,7 +99,7 @@ _sweep = njit(_sweep)
 
 
 @dataclass(frozen=True)
-class SimpleSmo(Steppable):
+class SimpleSmo(PairSolver):
     """Simplified SMO: every i in turn, and a random j.
 
     Parameters
@@ -136,9 +136,7 @@ class SimpleSmo(Steppable):
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps; sweeps that change nothing are free."""
         counters = state.counters
-        if not counters[LOADED]:
-            two.load(problem, state)
-            counters[LOADED] = 1
+        two.load(problem, state)
         limit = self.max_iter if self.max_iter >= 0 else _SWEEPS
         flat = two.flatness(state.diagonal)
         goal = int(counters[STEPS]) + budget
@@ -176,14 +174,6 @@ class SimpleSmo(Steppable):
         if counters[FRUITLESS] >= self.max_passes:
             return Status.MAX_ITER
         return Status.RUNNING
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current α."""
-        return Measures.of(problem, self.model(problem, state))
-
-    def model(self, problem: Problem, state: State) -> Model:
-        """The current α."""
-        return two.model_of_state(problem, state, loaded=bool(state.counters[LOADED]))
 
     def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
         """The last pair."""
