@@ -3,8 +3,8 @@
 Both kinds are NamedTuples, so that one algorithm body serves both and Numba's disk
 cache is hit. A row is read through an affine map, ``(x − shift)·scale`` in float64,
 then rounded to the working precision: centring costs nothing and keeps digits in
-float32, and a power-of-two scale keeps squares of huge or tiny features in range. The
-user's array is never copied.
+float32, and a power-of-two scale keeps squares of huge or tiny features in range. Here
+nothing is copied.
 """
 
 from __future__ import annotations
@@ -45,11 +45,15 @@ class DenseRows(NamedTuple):
 
 
 class CsrRows(NamedTuple):
-    """A CSR matrix with d columns and sorted indices, its longest row that long."""
+    """A CSR matrix with d columns and sorted indices, its longest row that long.
+
+    A column whose shift is not 0 must be stored in every row: what is not stored is 0.
+    """
 
     data: NDArray[np.floating[Any]]
     indices: NDArray[np.signedinteger[Any]]
     indptr: NDArray[np.signedinteger[Any]]
+    shift: NDArray[np.float64]
     scale: float
     longest: int
     d: int
@@ -61,7 +65,9 @@ _REMOTE = 1e6  # squared distance from the origin, in squared ranges: six digits
 
 
 def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0) -> Rows:
-    """Wrap a validated dense array or CSR matrix; ``shift`` is for dense rows only."""
+    """Wrap a validated dense array or CSR matrix (see there what may be shifted)."""
+    if shift is None:
+        shift = np.zeros(X.shape[1])
     if sp.issparse(X):
         counts = np.diff(X.indptr)
         longest = int(counts.max()) if counts.size else 0
@@ -69,12 +75,11 @@ def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0
             _read_only(X.data),
             _read_only(X.indices),
             _read_only(X.indptr),
+            _read_only(shift),
             scale,
             longest,
             X.shape[1],
         )
-    if shift is None:
-        shift = np.zeros(X.shape[1])
     return DenseRows(_read_only(X), _read_only(shift), scale)
 
 
@@ -96,7 +101,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 class Spread(NamedTuple):
     """Where the values of an array lie."""
 
-    means: NDArray[np.float64]  # of the columns
+    means: NDArray[np.float64]  # of the columns, or 0 where one is not to be centred
     remote: bool  # whether the columns lie far from 0 against their own ranges
     scale: float  # power of two that brings the largest value near 1
 
@@ -104,7 +109,7 @@ class Spread(NamedTuple):
 def spread_of(X: Any) -> Spread:
     """Measure a dense array (or the values of a sparse matrix, which is never remote)."""
     if sp.issparse(X):
-        return Spread(np.empty(0), False, unit_scale(largest_magnitude(X.data)))
+        return Spread(np.zeros(X.shape[1]), False, unit_scale(largest_magnitude(X.data)))
     if X.shape[0] == 0:
         return Spread(np.zeros(X.shape[1]), False, 1.0)
     low = X.min(axis=0, initial=np.inf).astype(np.float64)
@@ -182,8 +187,9 @@ def _fill_csr(rows, index, start, stop, width, lanes, at):
     for lane in range(stop - start):
         i = index[start + lane]
         for e in range(rows.indptr[i], rows.indptr[i + 1]):
-            x = np.float64(rows.data[e]) * rows.scale
-            lanes[at + rows.indices[e] * width + lane] = work(x)
+            k = rows.indices[e]
+            x = (np.float64(rows.data[e]) - rows.shift[k]) * rows.scale
+            lanes[at + k * width + lane] = work(x)
 
 
 def _clear_csr(rows, index, start, stop, width, lanes, at):
@@ -215,7 +221,8 @@ def _norm2_dense(rows, i, zero):
 def _norm2_csr(rows, i, zero):
     total = zero
     for e in range(rows.indptr[i], rows.indptr[i + 1]):
-        x = type(zero)(np.float64(rows.data[e]) * rows.scale)
+        x = np.float64(rows.data[e]) - rows.shift[rows.indices[e]]
+        x = type(zero)(x * rows.scale)
         total = fma(x, x, total)
     return total
 

@@ -95,7 +95,7 @@ def test_products(kernel, dtype):
 def test_more_features_and_columns_than_one_block_holds():
     X = np.random.default_rng(3).normal(size=(700, 300)) / 10
     gram = VectorGram(Rbf(0.3), X, ALONE)
-    assert tiles.panel_columns(8, 300, DOUBLE) < 700
+    assert tiles.panel_columns(300, DOUBLE) < 700
     np.testing.assert_allclose(
         whole(gram, DOUBLE)[:20], plain_kernel(Rbf(0.3), X[:20], X), rtol=1e-13
     )
@@ -200,6 +200,7 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
                 tiles.product(
                     kernel, left, norms[0], index, right, norms[1], index,
                     np.empty((0, 0)), shape, space, mode, 0, out, np.empty((0, 0)),
+                    index[:1], np.empty(12),
                 )  # fmt: skip
                 seen.add(out.tobytes())  # K is symmetric, so a turned block is the same
             # Panels of sparse columns must be left as they were found.

@@ -7,7 +7,17 @@ import pytest
 
 from maxmargin._jit import njit
 from maxmargin._jit.exponential import exp
-from maxmargin._jit.simd import TILE_ROWS, dense_tile, fma, sparse_tile, vmax, vmin
+from maxmargin._jit.simd import (
+    LINE_ROWS,
+    LINES,
+    TILE_ROWS,
+    dense_tile,
+    fma,
+    lines_tile,
+    sparse_tile,
+    vmax,
+    vmin,
+)
 
 PRECISIONS = [np.float32, np.float64]
 
@@ -20,6 +30,11 @@ def run_dense(lanes, lane_start, panel, panel_start, d, out, out_start, stride):
 @njit
 def run_sparse(values, indices, shift, start, stop, panel, panel_start, out, out_start):
     sparse_tile(values, indices, shift, start, stop, panel, panel_start, out, out_start)
+
+
+@njit
+def run_lines(values, start, stride, coef, at, step, size, out):
+    lines_tile(values, start, stride, coef, at, step, size, out)
 
 
 @njit
@@ -125,6 +140,25 @@ def test_empty_sparse_row_is_zero(dtype):
     none = np.empty(0, np.int32)
     run_sparse(np.empty(0, dtype), none, 0, 0, 0, np.ones(width, dtype), 0, out, 0)
     np.testing.assert_array_equal(out, 0.0)
+
+
+@pytest.mark.parametrize("dtype", PRECISIONS)
+@pytest.mark.parametrize("size", [0, 1, 4, 11])
+def test_lines_tile(dtype, size):
+    rng = np.random.default_rng(size)
+    values = rng.normal(size=(LINE_ROWS, size + 5)).astype(dtype)  # any number follows
+    coef = np.zeros((LINES, -(-size // 4) * 4))
+    coef[:, :size] = rng.normal(size=(LINES, size))
+    out = np.full(LINES * LINE_ROWS, -7.0)
+    stored, step = np.concatenate([[np.nan] * 2, coef.ravel()]), coef.shape[1]
+    flat = np.concatenate([[np.nan], values.ravel()]).astype(dtype)
+    run_lines(flat, 1, size + 5, stored, 2, step, size, out)
+    for r in range(LINE_ROWS):
+        for m in range(LINES):
+            x, z = values[r, :size].astype(np.float64), coef[m, :size]
+            parts = [chain(x[c::4], z[c::4], np.float64) for c in range(4)]
+            expected = (parts[0] + parts[1]) + (parts[2] + parts[3])
+            assert out[r * LINES + m] == expected
 
 
 @pytest.mark.parametrize("dtype", PRECISIONS)

@@ -5,8 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
+from maxmargin.kernels import class_tables
+from maxmargin.kernels.class_tables import ClassTables, PairGrams
 from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.store import ClassTables, PairGrams, StoredGram, binary_gram
+from maxmargin.kernels.store import StoredGram, binary_gram
 from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.parallel import Workers
@@ -129,19 +131,65 @@ def test_values_stay_behind_when_pickled():
 
 def test_one_problem_keeps_dear_rows_that_fit():
     dear, cheap, need = plain(d=400), plain(d=4), 8 * N * N
-    gram, left = binary_gram(dear, 2 * need)
-    assert isinstance(gram, StoredGram)
-    assert left == need
-    assert binary_gram(dear, 2 * need - 2) == (dear, 2 * need - 2)
+    for room in (1, 30, N):
+        gram, left = binary_gram(dear, 2 * need * room // N)
+        assert isinstance(gram, StoredGram)
+        assert (gram.room, gram.keeps_all) == (room, room == N)
+        assert left == need * room // N
+    assert binary_gram(dear, 8 * N) == (dear, 8 * N)
     assert binary_gram(cheap, 1 << 30) == (cheap, 1 << 30)
     table = TableGram(np.eye(5))
     assert binary_gram(table, 1 << 30) == (table, 1 << 30)
+
+
+@both
+@pytest.mark.parametrize("room", [0, 1, 30])
+def test_rows_beyond_the_room_are_computed_whenever_wanted(dtype, room):
+    gram, rng = StoredGram(plain(dtype), room=room), np.random.default_rng(2)
+    everyone = np.arange(N)
+    for count in (20, 20, N, N):
+        some = np.sort(rng.permutation(N)[:count])
+        coef = rng.normal(size=count)
+        for rows in (everyone, some[::2]):
+            got, expected = np.zeros(rows.size), np.zeros(rows.size)
+            gram.apply(rows, some, coef, got, dtype)
+            plain(dtype).apply(rows, some, coef, expected, dtype)
+            np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12)
+    before = gram.n_kernel
+    gram.apply(everyone, everyone, np.ones(N), np.zeros(N), dtype)
+    assert gram.n_kernel - before == (N - room) * N
+
+
+def test_lent_memory_is_given_back():
+    space = np.full(N * N, np.nan)
+    gram = StoredGram(plain(), space=space)
+    expected = block(plain(), range(N), range(N), DOUBLE)
+    np.testing.assert_array_equal(gram.whole(DOUBLE), expected)
+    assert np.shares_memory(gram.whole(DOUBLE), space)
+    gram.forget()
+    space[:] = np.nan
+    np.testing.assert_array_equal(block(gram, range(N), range(N), DOUBLE), expected)
+    assert gram.whole(SINGLE) is None
+
+
+@pytest.fixture
+def worth_keeping(monkeypatch):
+    """Small as they are, these matrices are to be kept."""
+    monkeypatch.setattr(class_tables, "_MOMENT", 0)
+
+
+def test_what_takes_a_moment_is_not_kept():
+    grams = PairGrams(plain(), MEMBERS, 1 << 30, ALONE)
+    assert grams.n_kernel == 0
+    assert grams.at_once == 1
+    assert not isinstance(grams.pair(0, 1)[1], StoredGram)
 
 
 MEMBERS = [np.arange(0, 120, 3), np.arange(1, 120, 3), np.arange(2, 120, 3)]
 
 
 @pytest.mark.parametrize("cache_bytes", [1 << 30, 8 * 3 * 40**2 * 4, 60_000, 1])
+@pytest.mark.usefixtures("worth_keeping")
 def test_pairs_see_their_own_part_of_the_matrix(cache_bytes):
     everything = plain()
     grams = PairGrams(everything, MEMBERS, cache_bytes, ALONE)
@@ -154,6 +202,7 @@ def test_pairs_see_their_own_part_of_the_matrix(cache_bytes):
         assert got.tobytes() == block(plain(), index, index, DOUBLE).tobytes()
 
 
+@pytest.mark.usefixtures("worth_keeping")
 def test_pairs_compute_what_they_share_once():
     grams = PairGrams(plain(), MEMBERS, 1 << 30, ALONE)
     assert grams.n_kernel == 3 * 40**2
@@ -167,6 +216,7 @@ def test_pairs_compute_what_they_share_once():
 
 
 @pytest.mark.parametrize("cache_bytes", [1 << 30, 300_000, 60_000, 1000])
+@pytest.mark.usefixtures("worth_keeping")
 def test_pairs_keep_within_the_promise(cache_bytes):
     grams = PairGrams(plain(), MEMBERS, cache_bytes, ALONE)
     tables = grams.n_kernel * 8
@@ -174,7 +224,7 @@ def test_pairs_keep_within_the_promise(cache_bytes):
     for first, second in ((0, 1), (0, 2), (1, 2)):
         _, gram = grams.pair(first, second)
         if isinstance(gram, StoredGram):
-            pairs = 80**2 * 8
+            pairs = gram.room * 80 * 8
             assert pairs <= grams.share
     # every pair at work may hold its rows and as much again for its working set
     at_work = grams.at_once * 2 * min(80**2 * 8, grams.share)

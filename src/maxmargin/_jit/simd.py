@@ -20,9 +20,20 @@ from numba.core import cgutils
 
 from maxmargin._jit import intrinsic, types
 
-__all__ = ["TILE_ROWS", "dense_tile", "fma", "sparse_tile", "vmax", "vmin"]
+__all__ = [
+    "LINES",
+    "LINE_ROWS",
+    "TILE_ROWS",
+    "dense_tile",
+    "fma",
+    "lines_tile",
+    "sparse_tile",
+    "vmax",
+    "vmin",
+]
 
 TILE_ROWS = 6  # 6 rows × 2 vectors = 12 accumulators of the 16 registers
+LINES, LINE_ROWS = 4, 3  # likewise 12
 _DENSE_VECTORS = 2
 _SPARSE_VECTORS = 8  # one row: 8 independent chains hide the latency of fma
 
@@ -184,6 +195,69 @@ def sparse_tile(
         acc = emit.accumulate(args[3], args[4], _SPARSE_VECTORS, body)
         for index, value in enumerate(acc):
             emit.store(value, tile, index)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def lines_tile(typingctx, values, start, stride, coef, at, step, size, out):
+    """``out[4r + m] = Σ_c values[r·stride + c]·coef[m·step + c]``: 3 rows, 4 lines.
+
+    Sums are float64, each in four parts, the columns c taken in turn. ``size`` columns
+    are read, and up to three more, where ``coef`` must be 0 and ``values`` finite.
+    """
+    signature = types.void(
+        values, types.intp, types.intp, coef, types.intp, types.intp, types.intp, out
+    )
+
+    def codegen(context, builder, sig, args):
+        emit = _Emitter(context, builder, types.float64)
+        short = _Emitter(context, builder, sig.args[0].dtype)
+        quarter = ir.VectorType(short.scalar, emit.lanes)
+        zero = ir.Constant(args[1].type, 0)
+        rows = _pointer(context, builder, sig.args[0], args[0], args[1])
+        lines = _pointer(context, builder, sig.args[3], args[3], args[4])
+        found = _pointer(context, builder, sig.args[7], args[7], zero)
+
+        def moved(pointer, stride, times, more):
+            away = builder.mul(stride, ir.Constant(zero.type, times))
+            return builder.gep(pointer, [builder.add(away, more)])
+
+        def row(r, column):
+            pointer = moved(rows, args[2], r, column)
+            if short.align == emit.align:
+                return emit.load(pointer, 0)
+            pointer = builder.bitcast(pointer, quarter.as_pointer())
+            return builder.fpext(builder.load(pointer, align=short.align), emit.vector)
+
+        def body(k, acc):
+            column = builder.mul(k, ir.Constant(zero.type, emit.lanes))
+            left = [row(r, column) for r in range(LINE_ROWS)]
+            following = list(acc)
+            for m in range(LINES):
+                right = emit.load(moved(lines, args[5], m, column), 0)
+                for r in range(LINE_ROWS):
+                    place = r * LINES + m
+                    following[place] = builder.call(
+                        emit.fma, [left[r], right, acc[place]]
+                    )
+            return following
+
+        lanes = ir.Constant(zero.type, emit.lanes)
+        rounded = builder.add(args[6], ir.Constant(zero.type, emit.lanes - 1))
+        stop = builder.sdiv(rounded, lanes)
+        for place, value in enumerate(
+            emit.accumulate(zero, stop, LINE_ROWS * LINES, body)
+        ):
+            parts = [
+                builder.extract_element(value, ir.Constant(ir.IntType(32), lane))
+                for lane in range(emit.lanes)
+            ]
+            while len(parts) > 1:
+                pairs = zip(parts[::2], parts[1::2], strict=True)
+                parts = [builder.fadd(a, b) for a, b in pairs]
+            builder.store(parts[0], builder.gep(found, [ir.Constant(zero.type, place)]))
         return context.get_dummy_value()
 
     return signature, codegen

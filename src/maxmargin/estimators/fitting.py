@@ -105,7 +105,10 @@ def solve_all(
             stacklevel=CALLER + 1,
         )
         watching = [interrupt, *observers]
-        bench = workbench(gram, first.parts, first.scheme, cache_bytes, workers)
+        again = len(tasks) > 1 or first.folds is not None
+        bench = workbench(
+            gram, first.parts, first.scheme, cache_bytes, workers, again=again
+        )
         solver = chosen_solver(estimator, bench.share)
 
         def one(number: int, gram: Any) -> list[_Step]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from maxmargin.estimators.multiclass import OneVsOne
-from maxmargin.kernels.store import PairGrams, StoredGram, binary_gram
+from maxmargin.kernels.class_tables import PairGrams
+from maxmargin.kernels.store import StoredGram, binary_gram
 from maxmargin.parallel import Workers
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def workbench(
     scheme: Scheme | None,
     cache_bytes: int,
     workers: Workers,
+    *,
+    again: bool = False,
 ) -> Workbench:
     """The workbench that suits the parts.
 
@@ -59,9 +62,11 @@ def workbench(
         Memory for kernel values.
     workers : Workers
         Threads.
+    again : bool
+        Whether every part is solved several times, by folds or for several C.
     """
     if len(parts) == 1:
-        return _Single(gram, parts[0], cache_bytes)
+        return _Single(gram, parts[0], cache_bytes, again)
     if isinstance(scheme, OneVsOne):
         return _Pairs(gram, scheme, cache_bytes, workers)
     return _Rests(gram, parts, cache_bytes, workers)
@@ -76,8 +81,9 @@ class _Single:
 
     shared = False
 
-    def __init__(self, gram: Any, part: Part, cache_bytes: int) -> None:
-        self._gram, self.share = binary_gram(_of_rows(gram, part), cache_bytes)
+    def __init__(self, gram: Any, part: Part, cache_bytes: int, again: bool) -> None:
+        own = _of_rows(gram, part)
+        self._gram, self.share = binary_gram(own, cache_bytes, again=again)
 
     def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
         """The one problem."""
@@ -103,9 +109,13 @@ class _Pairs:
 
         def one(number: int) -> tuple[Result, int]:
             _, gram = self._grams.pair(*self._pairs[number])
-            return work(number, gram), int(gram.n_kernel)
+            found = work(number, gram)
+            if isinstance(gram, StoredGram):
+                gram.forget()
+            return found, int(gram.n_kernel)
 
-        with Workers(min(self._workers.count, self._grams.at_once)) as outside:
+        most = self._grams.at_once
+        with Workers(1 if most == 1 else min(self._workers.count, most)) as outside:
             found = outside.map(one, range(len(self._pairs)))
         own = sum(count for _, count in found)
         return [result for result, _ in found], self._grams.n_kernel + own

@@ -23,6 +23,7 @@ from maxmargin.kernels.composite import (
     leaves_of,
 )
 from maxmargin.kernels.gram import (
+    Group,
     VectorCross,
     VectorGram,
     vector_diagonal,
@@ -46,7 +47,7 @@ from maxmargin.kernels.table import (
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf, Sigmoid, VectorKernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,10 +58,12 @@ if TYPE_CHECKING:
     Values = NDArray[np.float64]
 
 __all__ = [
+    "Group",
     "check_rows",
     "compile_kernel",
     "cross_values",
     "expansion",
+    "grouped_expansion",
     "self_values",
     "training_gram",
 ]
@@ -96,7 +99,7 @@ def training_gram(kernel: Kernel, X: Any, *, workers: Workers) -> Any:
 def expansion(
     kernel: Kernel, X: Any, vectors: Any, coef: NDArray[np.float64], *, workers: Workers
 ) -> Values:
-    """``out[t, m] = Σ_j k(X[t], vectors[j])·coef[m, j]`` in float64.
+    """``out[t, m] = Σ_j k(X[t], vectors[j])·coef[m, j]``, summed in float64.
 
     For ``"precomputed"``, X holds kernel values against all training points and
     ``vectors`` the columns of the support vectors.
@@ -111,8 +114,31 @@ def expansion(
     if isinstance(kernel, PairKernel):
         return pair_expansion(kernel, X, vectors, coef, workers)
     if isinstance(kernel, VectorKernel):
-        return vector_expansion(kernel, X, vectors, coef, workers)
+        everything = Group(0, coef, np.arange(coef.shape[0], dtype=np.intp))
+        return vector_expansion(kernel, X, vectors, [everything], workers)
     return callable_expansion(kernel, X, vectors, coef)
+
+
+def grouped_expansion(
+    kernel: Kernel, X: Any, vectors: Any, groups: Sequence[Group], *, workers: Workers
+) -> Values:
+    """The sums of :func:`expansion` where vectors have coefficients for some outputs.
+
+    Parameters
+    ----------
+    kernel, X, vectors, workers
+        As there.
+    groups : sequence of Group
+        The vectors, group by group. Together they name every output.
+    """
+    if isinstance(kernel, VectorKernel):
+        return vector_expansion(kernel, X, vectors, groups, workers)
+    outputs = 1 + max(int(group.places.max()) for group in groups)
+    out = np.zeros((X.shape[0], outputs))
+    for start, coef, places in groups:
+        some = vectors[start : start + coef.shape[1]]
+        out[:, places] += expansion(kernel, X, some, coef, workers=workers)
+    return out
 
 
 def cross_values(kernel: Kernel, A: Any, B: Any, *, workers: Workers) -> Values:

@@ -1,0 +1,189 @@
+"""Dense rows that are mostly zeros are read as sparse ones: when, and with what bits."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import maxmargin
+from maxmargin.kernels import gram as gram_module
+from maxmargin.kernels.factory import expansion
+from maxmargin.kernels.gram import VectorGram
+from maxmargin.kernels.thinning import both_thinned, compressed, sparse_spread, thinned
+from maxmargin.kernels.vector import Linear, Rbf
+from maxmargin.parallel import Workers
+from maxmargin.rows import CsrRows, DenseRows, spread_of
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+ALONE = Workers(1)
+
+
+def thin(n=1200, d=250, seed=0, density=0.2):
+    """Mostly zeros; the first column, far from the origin, hardly ever is."""
+    rng = np.random.default_rng(seed)
+    X = np.where(rng.random((n, d)) < density, rng.normal(size=(n, d)), 0.0)
+    X[:, 0] = 4.0 + rng.random(n)
+    X[5, 0] = 0.0
+    return X
+
+
+def dense_gram(monkeypatch, kernel, X):
+    """The Gram that does without."""
+    with monkeypatch.context() as patch:
+        patch.setattr(gram_module, "thinned", lambda X, spread, *_, **__: (X, spread))
+        return VectorGram(kernel, X, ALONE)
+
+
+def kind(gram, dtype=SINGLE):
+    return type(gram._sides[dtype][0])
+
+
+@pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_compressed(dtype, n_jobs):
+    X = thin().astype(dtype)
+    with Workers(n_jobs) as workers:
+        got = compressed(X, np.zeros(X.shape[1]), workers)
+    expected = sp.csr_array(X)
+    assert got.dtype == dtype
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))
+    assert got.indices.dtype == got.indptr.dtype == np.int32
+
+
+def test_a_shifted_column_is_stored_whole():
+    X = thin()
+    shift = np.zeros(X.shape[1])
+    shift[[0, 3]] = 2.0
+    got = compressed(X, shift, ALONE)
+    np.testing.assert_array_equal(got.toarray(), X)
+    for k in (0, 3):
+        assert np.count_nonzero(got.indices == k) == X.shape[0]
+    assert got.nnz == np.count_nonzero(X) + np.count_nonzero(X[:, [0, 3]] == 0.0)
+
+
+def test_more_than_a_third_is_not_compressed():
+    X = thin(density=0.32)
+    assert compressed(X, np.zeros(X.shape[1]), ALONE) is not None
+    assert compressed(thin(density=0.34), np.zeros(X.shape[1]), ALONE) is None
+    # a sample that lies: only the rows that are looked at are sparse
+    some = np.linspace(0, 1199, 256).astype(np.intp)
+    lying = np.random.default_rng(0).normal(size=X.shape)
+    lying[some] = X[some]
+    assert sparse_spread(lying, spread_of(lying), centred=False) is not None
+    assert kind(VectorGram(Linear(), lying, ALONE)) is DenseRows
+
+
+def test_which_rows_are_read_as_sparse():
+    X = thin()
+    assert kind(VectorGram(Rbf(0.01), X, ALONE)) is CsrRows
+    assert kind(VectorGram(Linear(), X, ALONE)) is CsrRows
+    assert kind(VectorGram(Rbf(0.01), X[:1000], ALONE)) is DenseRows
+    narrow = thin(d=200)  # 240,000 values
+    assert kind(VectorGram(Rbf(0.01), narrow, ALONE)) is DenseRows
+    assert kind(VectorGram(Rbf(0.01), thin(density=0.4), ALONE)) is DenseRows
+
+
+def test_what_centring_keeps_stays_dense():
+    X = thin()
+    # Columns that are nearly whole may be centred, these may not.
+    X[np.arange(1200) % 10 < 6, 1:20] = 10.0
+    assert kind(VectorGram(Rbf(0.01), X, ALONE)) is DenseRows
+    assert kind(VectorGram(Linear(), X, ALONE)) is CsrRows
+    remote = thin()
+    remote[:, :3] += 1e8
+    assert spread_of(remote).remote
+    assert thinned(remote, spread_of(remote), ALONE, centred=True)[0] is remote
+    assert sparse_spread(remote, spread_of(remote), centred=False) is None
+
+
+def test_only_columns_that_are_hardly_ever_zero_are_centred():
+    X = thin()
+    spread = spread_of(X)
+    found = sparse_spread(X, spread, centred=True)
+    assert found.means[0] == spread.means[0]
+    assert not found.means[1:].any()
+    gram = VectorGram(Rbf(0.01), X, ALONE)
+    assert gram._sides[SINGLE][0].shift[0] == spread.means[0]
+    assert not gram._sides[DOUBLE][0].shift.any()
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Rbf(0.02)], ids=["linear", "rbf"])
+def test_float64_keeps_its_bits(monkeypatch, kernel):
+    X, rng = thin(), np.random.default_rng(0)
+    thinner, plain = VectorGram(kernel, X, ALONE), dense_gram(monkeypatch, kernel, X)
+    assert (kind(thinner), kind(plain)) == (CsrRows, DenseRows)
+    rows, cols = rng.integers(0, 1200, 40), np.arange(900, dtype=np.intp)
+    blocks, products = np.empty((2, 40, 900)), np.zeros((2, 40))
+    coef = rng.normal(size=900)
+    for at, gram in enumerate((thinner, plain)):
+        gram.block(rows, cols, blocks[at])
+        gram.apply(rows, cols, coef, products[at], DOUBLE)
+    assert blocks[0].tobytes() == blocks[1].tobytes()
+    assert products[0].tobytes() == products[1].tobytes()
+    np.testing.assert_array_equal(thinner.diagonal(), plain.diagonal())
+
+
+def test_float32_keeps_its_digits():
+    X = thin()
+    X[:, 0] += 500.0  # uncentred, squared distances would be off by 0.02
+    X[5, 0] = 0.0
+    rows, cols = np.arange(40, dtype=np.intp), np.arange(900, dtype=np.intp)
+    exact, short = np.empty((40, 900)), np.empty((40, 900), SINGLE)
+    gram = VectorGram(Rbf(0.02), X, ALONE)
+    assert kind(gram) is CsrRows
+    gram.block(rows, cols, exact)
+    gram.block(rows, cols, short)
+    np.testing.assert_allclose(np.delete(short, 5, 0), np.delete(exact, 5, 0), atol=1e-5)
+
+
+def test_cost_depends_on_what_is_stored():
+    wide = sp.random_array((50, 100_000), density=1e-4, format="csr", rng=0)
+    assert VectorGram(Linear(), wide, ALONE).cost < 3.0
+    X = thin()
+    assert VectorGram(Rbf(0.01), X, ALONE).cost < 1.0 + 250 / 50
+    assert VectorGram(Rbf(0.01), X[:900], ALONE).cost == 1.0 + 250 / 50
+
+
+# --- prediction -------------------------------------------------------------------------
+
+
+def test_both_sides_or_none():
+    X, B, nothing = thin(seed=1, n=300), thin(), np.zeros(250)
+    left, right = both_thinned(X, B, nothing, ALONE)
+    assert sp.issparse(left)
+    assert sp.issparse(right)
+    # X is not sparse, too few rows to make up for it, no array
+    for A in (np.ones_like(X), X[:200], sp.csr_array(X)):
+        left, right = both_thinned(A, B, nothing, ALONE)
+        assert left is A
+        assert right is B
+    # too few support vectors
+    assert sparse_spread(B[:100], spread_of(B[:100]), centred=False) is None
+
+
+def test_decisions_keep_their_bits():
+    B, X, rng = thin(), thin(seed=1, n=600), np.random.default_rng(0)
+    coef = rng.normal(size=(3, B.shape[0]))
+    seen = set()
+    for n_jobs in (1, 2):
+        with Workers(n_jobs) as workers:
+            # In pieces too small to be made sparse, and all at once.
+            parts = [
+                expansion(Rbf(0.02), X[a : a + 100], B, coef, workers=workers)
+                for a in range(0, 600, 100)
+            ]
+            seen.add(np.vstack(parts).tobytes())
+            seen.add(expansion(Rbf(0.02), X, B, coef, workers=workers).tobytes())
+    assert len(seen) == 1
+
+
+def test_users_see_dense_support_vectors():
+    X = thin()
+    y = np.where(X[:, 1:8].sum(axis=1) > 0.0, 1, -1)
+    model = maxmargin.SVC(gamma=0.02).fit(X, y)
+    assert isinstance(model.support_vectors_, np.ndarray)
+    np.testing.assert_array_equal(model.support_vectors_, X[model.support_])
+    again = maxmargin.SVC(gamma=0.02).fit(sp.csr_array(X), y)
+    np.testing.assert_allclose(
+        model.decision_function(X), again.decision_function(X), atol=5e-3
+    )
