@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import joblib
@@ -76,8 +77,15 @@ class Workers:
     """
 
     def __init__(self, n_jobs: int | None = 1) -> None:
-        self.count = effective_jobs(n_jobs)
+        if n_jobs == 0:
+            effective_jobs(n_jobs)  # says what is allowed
+        self._n_jobs = n_jobs
         self._pool: ThreadPoolExecutor | None = None
+
+    @cached_property
+    def count(self) -> int:
+        """How many; looked up when it matters, for that takes longer than a small fit."""
+        return effective_jobs(self._n_jobs)
 
     def __enter__(self) -> Workers:
         return self
@@ -94,21 +102,22 @@ class Workers:
 
     def __getstate__(self) -> dict[str, object]:
         """Threads stay behind when a State or Gram is pickled; they start anew."""
-        return {"count": self.count, "_pool": None}
+        return {"_n_jobs": self.count, "_pool": None}
 
     def map(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> list[Result]:
         """``[function(item) for item in items]``, several at a time."""
         todo = list(items)
-        if self.count == 1 or len(todo) <= 1 or _inside.busy:
+        if len(todo) <= 1 or _inside.busy or self.count == 1:
             return [function(item) for item in todo]
         return list(self._threads().map(_marked(function), todo))
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
         """Call ``function(start, stop)`` on slabs of 0…n of at least ``grain`` each."""
-        parts = max(1, min(self.count, n // max(1, grain)))
-        if parts == 1 or _inside.busy:
+        most = n // max(1, grain)
+        parts = 1 if most <= 1 or _inside.busy else min(self.count, most)
+        if parts == 1:
             function(0, n)
             return
         edges = [n * part // parts for part in range(parts + 1)]

@@ -360,6 +360,8 @@ def encode_labels(
             raise InputError(msg)
         if isinstance(class_weight, str) and class_weight == "balanced":
             factors = _balanced(all_codes, weight)
+        elif class_weight is None:
+            factors = np.ones(len(all_classes))
         else:
             factors = compute_class_weight(class_weight, classes=all_classes, y=y)
     if not (np.isfinite(factors).all() and (factors > 0.0).all()):

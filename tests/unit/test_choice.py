@@ -10,8 +10,7 @@ def chosen(merit, count, *, above):
     falls = np.full(merit.size, above)
     inside = np.zeros(merit.size, bool)
     out = np.full(merit.size, -1, np.intp)
-    bins = np.empty(_choice.BINS, np.int64)
-    end = _choice.worst(merit, falls, inside, above, count, bins, out, 0)
+    end = _choice.worst(merit, falls, inside, above, count, out, 0)
     return out[:end]
 
 

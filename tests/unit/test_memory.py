@@ -51,7 +51,7 @@ def test_admit_evict_and_move(dtype):
         expected = K[np.ix_(inside, inside)].copy()
         np.fill_diagonal(expected, diagonal[inside])
         assert np.array_equal(got[:q, :q], expected)
-        assert got.shape == (90, 90)
+        assert q <= got.shape[0] == got.shape[1] <= 90
         largest = max(largest, q)
     assert largest == 90
 

@@ -48,7 +48,7 @@ def test_snapshots_keep_their_moment(solver):
         seen.append((str(snapshot), snapshot.model.beta.copy(), snapshot.measures))
         film.append(snapshot)
     again = list(solver.steps(problem()))
-    assert len(again) == len(film) > 3
+    assert len(again) == len(film) > 1
     for one, other, (words, beta, measures) in zip(film, again, seen, strict=True):
         for shot in (one, other):
             assert str(shot) == words

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = ["BINS", "extremes", "merits", "worst"]
+__all__ = ["evenly", "extremes", "merits", "worst"]
 
 BINS = 1024
 
@@ -65,7 +65,7 @@ def _bin(merit, largest, scale, count):
 _bin = njit(_bin)
 
 
-def _worst(merit, falls, inside, wanted, count, bins, chosen, start):
+def _worst(merit, falls, inside, wanted, count, chosen, start):
     """Write about the ``count`` worst violators of one kind, at most, into ``chosen``.
 
     ``wanted`` is False for those that want to rise, True for those that want to fall.
@@ -80,8 +80,7 @@ def _worst(merit, falls, inside, wanted, count, bins, chosen, start):
             largest = merit[k]
     if largest == 0.0 or count <= 0:
         return start
-    for b in range(bins.size):
-        bins[b] = 0
+    bins = np.zeros(BINS, np.int64)
     scale = min((bins.size - 1) / largest, 1e300)  # finite for denormal merits too
     for k in range(merit.size):
         if falls[k] == wanted and not inside[k] and merit[k] > 0.0:
@@ -104,6 +103,28 @@ def _worst(merit, falls, inside, wanted, count, bins, chosen, start):
     return end
 
 
+def _evenly(merit, falls, inside, wanted, count, chosen, start):
+    """Write ``count`` violators of one kind into ``chosen``, evenly spaced among them.
+
+    Returns where ``chosen`` ends.
+    """
+    total = 0
+    for k in range(merit.size):
+        if falls[k] == wanted and not inside[k] and merit[k] > 0.0:
+            total += 1
+    count = min(count, total)
+    end, seen = start, 0
+    for k in range(merit.size):
+        if falls[k] == wanted and not inside[k] and merit[k] > 0.0:
+            # the m-th of them is taken when m·count/total reaches a new integer
+            if (seen + 1) * count // total > seen * count // total:
+                chosen[end] = k
+                end += 1
+            seen += 1
+    return end
+
+
+evenly = njit(_evenly)
 extremes = njit(_extremes)
 merits = njit(_merits)
 worst = njit(_worst)

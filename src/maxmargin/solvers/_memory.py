@@ -41,21 +41,36 @@ def _mirror(K, old, q):
 def _close_gaps(K, filled, members, q, leaving):
     """The last slot takes the place of every leaving one, from the last to the first.
 
-    ``filled`` is q, or 0 when no values are stored.
+    ``filled`` is q, or 0 when no values are stored. First the rows move, then within
+    each row the columns: a walk down a column would miss the cache at every step.
     """
+    last = q
     for n in range(leaving.size - 1, -1, -1):
-        target = leaving[n]
-        q -= 1
-        members[target] = members[q]
+        last -= 1
+        members[leaving[n]] = members[last]
         if filled:
-            for k in range(q + 1):
-                K[target, k] = K[q, k]
-            for k in range(q + 1):
-                K[k, target] = K[k, q]
+            target, source = K[leaving[n]][:q], K[last][:q]
+            for k in range(q):
+                target[k] = source[k]
+    if filled:
+        for i in range(last):
+            row = K[i]
+            source = q
+            for n in range(leaving.size - 1, -1, -1):
+                source -= 1
+                row[leaving[n]] = row[source]
+
+
+def _spread(flat, filled, before, after):
+    """Rows of a square of ``before`` columns move apart to ``after`` columns."""
+    for i in range(filled - 1, 0, -1):
+        for k in range(filled - 1, -1, -1):
+            flat[i * after + k] = flat[i * before + k]
 
 
 _mirror = njit(_mirror)
 _close_gaps = njit(_close_gaps)
+_spread = njit(_spread)
 
 
 class WorkingMemory:
@@ -72,11 +87,12 @@ class WorkingMemory:
     def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
         self.size = size
         self.dtype = dtype
-        self._block: NDArray[Any] | None = None
+        self._flat: NDArray[Any] | None = None
+        self._columns = 0  # of the square in the front of _flat
         self._filled = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"size": self.size, "dtype": self.dtype, "_block": None, "_filled": 0}
+        return {**self.__dict__, "_flat": None, "_columns": 0, "_filled": 0}
 
     def block(
         self, gram: Gram, members: Index, diagonal: NDArray[np.float64]
@@ -85,10 +101,8 @@ class WorkingMemory:
 
         ``diagonal`` is that of K plus the ridge, by slot.
         """
-        if self._block is None:
-            # Untouched pages cost nothing: the promise is reached only if W grows to it.
-            self._block = np.empty((self.size, self.size), self.dtype)
-        K, old, q = self._block, self._filled, members.size
+        old, q = self._filled, members.size
+        K = self._square(q)
         if q > old:
             gram.block(members[old:], members, K[old:q])
             _mirror(K, old, q)
@@ -101,9 +115,23 @@ class WorkingMemory:
         """Take the slots ``leaving`` (ascending) out of the first q of ``members``."""
         # After unpickling nothing is stored; members must move in the same way all the
         # same, for their order decides ties.
-        block = np.empty((1, 1), self.dtype) if self._block is None else self._block
-        _close_gaps(block, self._filled, members, q, leaving)
+        K = np.empty((1, 1), self.dtype) if self._flat is None else self._square(0)
+        _close_gaps(K, self._filled, members, q, leaving)
         self._filled = max(0, self._filled - leaving.size)
+
+    def _square(self, q: int) -> NDArray[Any]:
+        """A square with room for q members, what is stored in its corner.
+
+        It grows by half and stays dense: pages that are not touched cost nothing, but
+        half-used ones do, for the system hands them out zeroed and 2 MB at a time.
+        """
+        if self._flat is None:
+            self._flat = np.empty(self.size * self.size, self.dtype)
+        if q > self._columns:
+            wider = min(self.size, max(q, self._columns * 3 // 2))
+            _spread(self._flat, self._filled, self._columns, wider)
+            self._columns = wider
+        return self._flat[: self._columns**2].reshape(self._columns, self._columns)
 
 
 class RowStore:

@@ -32,6 +32,8 @@ def feasible(problem: Problem, warm: Vector | None) -> Vector:
     heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is
     too much is scaled down, what is missing is filled up, points with weight first.
     """
+    if warm is None and problem.sums in ((), (0.0,)):
+        return np.zeros(problem.n)
     given = np.zeros(problem.n) if warm is None else np.asarray(warm, np.float64)
     if given.shape != (problem.n,):
         msg = f"warm has shape {given.shape}; this problem needs ({problem.n},)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import Problem
     from maxmargin.solvers._memory import WorkingMemory
+    from maxmargin.solvers._scope import Scope
 
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
@@ -37,8 +38,9 @@ class State:
     """Everything the solver remembers.
 
     ``gradient`` is always F of ``applied``; ``beta`` runs ahead of ``applied`` while W
-    is being solved. A gradient under construction, ``fresh``, is that of the points
-    ``targets``; ``cursor`` of the columns ``pending`` have gone into it.
+    is being solved, and while some points only are in ``focus``. A gradient under
+    construction, ``fresh``, is that of the points ``targets``; ``cursor`` of the columns
+    ``pending`` have gone into it.
     """
 
     # the problem's variables
@@ -50,6 +52,8 @@ class State:
     members: Index
     local: Vector
     memory: WorkingMemory
+    # the points whose gradients are kept up to date; None: all
+    focus: Scope | None
     # a gradient under construction
     fresh: Vector
     targets: Index
@@ -61,6 +65,7 @@ class State:
     iterations: int = 0
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
+    centre: Any = 0.0  # what deciding gradients of W are near to
     last: Vector = field(default_factory=lambda: np.full(8, np.nan))  # pair of the unit
     dual: float = field(default=-np.inf)  # the best so far
     violation: float = field(default=np.inf)  # at the last SELECT or VERIFY
@@ -70,8 +75,19 @@ class State:
     verified: float = field(default=np.inf)  # violation of the last one that did
     slack: float = 0.0  # how far from deciding the points left out of VERIFY are
     drift: float = 0.0  # largest error of F that was seen
+    known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     converged: bool = False
     settled: bool = False  # VERIFY is at all support vectors, for the objective
+
+    @property
+    def working_set(self) -> Index:
+        """Its members, in the order of K_WW."""
+        return self.members[: self.size]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all points are members."""
+        return self.size == self.beta.size
 
 
 def story(problem: Problem, state: State, b: float) -> Step:

@@ -7,8 +7,9 @@ Update. A set W of points has its kernel block K_WW in memory. Repeat:
 1. *select*: with m = (min_up F + max_low F)/2, evict members at a bound on the
    satisfied side of m, admit the worst violators beyond m on either side;
 2. *solve*: SMO by pairs on K_WW (:mod:`maxmargin.solvers._pairs`) until W's own
-   violation is a tenth of the global one;
-3. *fold*: F += K[:, changed]·Δβ for all points, values made in tiles and never stored.
+   violation is a fifth of the global one;
+3. *fold*: F += K[:, changed]·Δβ for all points that can matter just now
+   (:mod:`maxmargin.solvers._scope`), values made in tiles and never stored.
 
 When the violation is at most tol, *verify*: F is computed again in float64 on the points
 that can decide the violation. If it does not hold, the solver goes on from the corrected
@@ -21,7 +22,7 @@ Gilbert, Machine Learning 46, 2002).
 Cost: kernel values (members admitted)·|W| + (changes)·n; memory |W|² values, kept
 within ``cache_bytes``.
 
-One unit of ``advance`` is a slice of one phase, about 30 ms of work counted in
+One unit of ``advance`` is a slice of one phase, about 50 ms of work counted in
 operations, never in seconds: the result does not depend on clock, budget or threads.
 
 References: E. Osuna, R. Freund, F. Girosi, 1997 (decomposition); T. Joachims, 1999;
@@ -44,7 +45,9 @@ from maxmargin.problem import (
     violation,
 )
 from maxmargin.solvers import _choice, _pairs
+from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
+from maxmargin.solvers._scope import Scope, all_points, near_points
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._verification import (
     deciding_points,
@@ -67,7 +70,10 @@ __all__ = ["WorkingSetSmo"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-_SLICE = 1 << 25  # operations of one unit
+_SLICE = 1 << 26  # operations of one unit
+_PANELS = 256  # columns of a kernel product below which tiles are not filled well
+_EASED = 0.2  # of the violation, that W is solved to
+_SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
@@ -113,9 +119,11 @@ class WorkingSetSmo(Steppable):
             members=np.empty(size, np.intp),
             local=np.empty(size),
             memory=WorkingMemory(size, dtype),
+            focus=None,
             fresh=problem.p.copy(),
             targets=np.arange(n, dtype=np.intp),
             pending=np.flatnonzero(beta),
+            phase=Phase.REFRESH if beta.any() else Phase.SELECT,
             wide=wide,
         )
 
@@ -183,45 +191,79 @@ class WorkingSetSmo(Steppable):
 
     def _fold(self, problem: Problem, state: State) -> Status:
         """One slice of columns into ``fresh``; at the end ``fresh`` becomes F."""
-        targets, columns = state.targets, state.pending
-        phase, cursor = state.phase, state.cursor
-        if cursor < columns.size:
-            cost = max(1, targets.size) * max(1.0, problem.gram.cost)
-            some = columns[cursor : cursor + max(64, int(_SLICE / cost) // 64 * 64)]
-            factor = state.beta[some]
-            if phase == Phase.FOLD:
-                factor = factor - state.applied[some]
-            # Only steps are small enough for float32; a whole gradient is not.
-            dtype = self._dtype(state) if phase == Phase.FOLD else DOUBLE
-            problem.gram.apply(targets, some, factor, state.fresh, dtype)
-            state.cursor += some.size
+        columns = state.pending
+        if state.cursor < columns.size:
+            self._add_columns(problem, state)
             return Status.RUNNING
-        if phase == Phase.VERIFY:
+        if state.phase == Phase.VERIFY:
             return self._verified(problem, state)
-        change = state.beta - state.applied
-        state.gradient[:] = state.fresh
-        state.gradient[columns] += problem.ridge[columns] * (
-            change[columns] if phase == Phase.FOLD else state.beta[columns]
+        scope = self._scope(problem, state)
+        change = state.beta
+        if state.phase == Phase.FOLD:
+            change = state.beta - scope.applied
+        points = scope.points
+        scope.gradient[:] = (
+            state.fresh[: points.size] + problem.ridge[points] * change[points]
         )
-        state.applied[:] = state.beta
+        scope.applied[:] = state.beta
         state.phase = Phase.SELECT
         return Status.RUNNING
 
+    def _add_columns(self, problem: Problem, state: State) -> None:
+        """A slice of the pending columns, times what β has changed (or is)."""
+        cost = max(1, state.targets.size) * max(1.0, problem.gram.cost)
+        wide = max(_PANELS, int(_SLICE / cost) // _PANELS * _PANELS)
+        some = state.pending[state.cursor : state.cursor + wide]
+        factor, dtype = state.beta[some], DOUBLE
+        if state.phase == Phase.FOLD:
+            # Only steps are small enough for float32; a whole gradient is not.
+            factor, dtype = factor - self._applied(state)[some], self._dtype(state)
+        problem.gram.apply(state.targets, some, factor, state.fresh, dtype)
+        state.cursor += some.size
+
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
-        F = state.gradient
-        ends = np.empty((max(1, len(problem.sums)), 2))
+        scope = self._scope(problem, state)
+        ends = np.zeros((max(1, len(problem.sums)), 2))
         _choice.extremes(
-            F, state.beta, problem.lower, problem.upper, problem.epsilon, problem.side,
-            ends,
+            scope.gradient, state.beta[scope.points], scope.lower, scope.upper,
+            problem.epsilon, scope.side, ends,
         )  # fmt: skip
         if problem.sums:
             worst = max(0.0, float((ends[:, 1] - ends[:, 0]).max()))
         else:
             worst = max(0.0, float(ends[0, 1]), -float(ends[0, 0]))
+            ends[:] = 0.0
         if not np.isfinite(worst):
             raise NumericalError(OVERFLOW)
         state.violation = worst
+        if state.focus is None:
+            status = self._settle(problem, state)
+            if status is not None:
+                return status
+        elif worst <= scope.goal or state.idle:
+            state.focus = None
+            self._bring_up(problem, state)
+            return Status.RUNNING
+        middle = scope.middle(ends)
+        entering = exchange(
+            problem, state, scope, scope.gradient - middle, self.shrinking
+        )
+        if state.focus is None and not state.complete:
+            state.focus = near_points(problem, state, entering, worst, self.tol)
+        members = state.working_set
+        at = scope.place[members]
+        state.local[: members.size] = scope.gradient[at]
+        # A side that cannot move has no middle.
+        state.centre = np.where(np.isfinite(middle), middle, 0.0)[at]
+        digits = _SOLVED if state.complete else _EASED
+        state.stop_at = max(digits * worst, 0.5 * self.tol)
+        state.phase = Phase.SOLVE
+        return Status.RUNNING
+
+    def _settle(self, problem: Problem, state: State) -> Status | None:
+        """What the gradients of all points decide; None: go on."""
+        F = state.gradient
         if self._lost_ground(problem, state):
             self._widen(problem, state)
             return Status.RUNNING
@@ -229,34 +271,43 @@ class WorkingSetSmo(Steppable):
             support = np.flatnonzero(state.beta)
             if self._overlap(problem, state, support, F[support]):
                 return Status.UNBOUNDED
-        if worst <= self.tol:
+        if state.violation <= self.tol:
             state.slack = first_slack(self.tol, F)
+            state.known = np.zeros(problem.n, bool)
             self._verify(problem, state, self._undecided(problem, state))
             return Status.RUNNING
-        if state.idle:
-            return self._stuck(problem, state)
-        middle = ends.mean(axis=1)[problem.side] if problem.sums else 0.0
-        self._exchange(problem, state, F - middle)
-        members = self._members(state)
-        state.local[: members.size] = F[members]
-        everything = members.size == problem.n
-        state.stop_at = max(0.0 if everything else 0.1 * worst, 0.5 * self.tol)
-        state.phase = Phase.SOLVE
-        return Status.RUNNING
+        return self._stuck(problem, state) if state.idle else None
+
+    def _bring_up(self, problem: Problem, state: State) -> None:
+        """What W's solution has changed is to be brought to the gradients in scope."""
+        scope = self._scope(problem, state)
+        state.targets = scope.points
+        state.pending = np.flatnonzero(state.beta != scope.applied)
+        state.fresh[: scope.points.size] = scope.gradient
+        state.idle = state.pending.size == 0
+        state.phase, state.cursor = Phase.FOLD, 0
+
+    def _scope(self, problem: Problem, state: State) -> Scope:
+        return all_points(problem, state) if state.focus is None else state.focus
+
+    def _applied(self, state: State) -> Vector:
+        return state.applied if state.focus is None else state.focus.applied
 
     def _solve(self, problem: Problem, state: State) -> Status:
         """Some thousand pair steps on W."""
-        members = self._members(state)
+        members = state.working_set
         q = members.size
         diagonal = state.diagonal[members]
-        K = state.memory.block(problem.gram, members, diagonal)
+        K = whole_matrix(problem, state)
+        if K is None:
+            K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
         remaining = self._limit(problem) - state.iterations
         steps = min(max(64, _SLICE // max(256, q)), remaining)
         code, done = _pairs.move(
             problem, members, K, state.local[:q], beta, diagonal,
             noise=1e-12 if K.dtype == DOUBLE else 1e-7, stop_at=state.stop_at,
-            limit=steps, last=state.last,
+            limit=steps, centre=state.centre, last=state.last,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done
@@ -270,16 +321,33 @@ class WorkingSetSmo(Steppable):
             ):
                 return Status.UNBOUNDED
             return Status.RUNNING
-        changed = np.flatnonzero(state.beta != state.applied)
-        state.idle = changed.size == 0
-        state.fresh[:] = state.gradient
-        state.targets = np.arange(problem.n, dtype=np.intp)
-        state.pending = changed
-        state.phase, state.cursor = Phase.FOLD, 0
+        if state.complete and state.wide and self._is_solution(problem, state, K):
+            return self._accept(state)
+        self._bring_up(problem, state)
+        if state.complete and state.stop_at <= self.tol:
+            # W's own gradients are those of all points, and good enough.
+            state.gradient[members] = state.local[:q]
+            state.applied[:] = state.beta
+            state.phase = Phase.SELECT
         return Status.RUNNING
 
+    def _is_solution(self, problem: Problem, state: State, K: NDArray[Any]) -> bool:
+        """Whether W, which is everything, is solved; F is summed anew from K."""
+        members = state.working_set
+        beta = state.beta[members]
+        support = np.flatnonzero(beta)
+        F = problem.p.copy()
+        F[members] += beta[support] @ K[support, : members.size]
+        worst = violation(problem, state.beta, F)
+        if worst > self.tol:
+            return False
+        state.gradient[:], state.applied[:] = F, state.beta
+        state.violation, state.phase = worst, Phase.SELECT  # for who goes on from here
+        return True
+
     def _verify(self, problem: Problem, state: State, targets: Index) -> None:
-        """Compute F of these points anew, in float64."""
+        """Compute F of these points anew, in float64, where that has not been done."""
+        targets = targets[~state.known[targets]]
         state.targets, state.pending = targets, np.flatnonzero(state.beta)
         state.fresh[: targets.size] = (
             problem.p[targets] + problem.ridge[targets] * state.beta[targets]
@@ -294,6 +362,7 @@ class WorkingSetSmo(Steppable):
         drift = float(np.abs(exact - F[targets]).max(initial=0.0))
         state.drift = max(state.drift, drift)  # what the other points still have
         F[targets] = exact
+        state.known[targets] = True
         worst = violation(problem, state.applied, F)
         state.violation = worst
         if worst > self.tol:
@@ -323,6 +392,7 @@ class WorkingSetSmo(Steppable):
         state.verified = state.violation
         state.rounds += 1
         state.idle = state.settled = state.converged = False
+        state.dual = -np.inf  # what it was with the wrong F means nothing
         if state.rounds >= _LAST_ROUND:
             return Status.STALLED  # rounding of F itself is above tol
         if not state.wide and (slow or state.rounds >= _ROUNDS):
@@ -330,50 +400,6 @@ class WorkingSetSmo(Steppable):
         else:
             state.phase = Phase.SELECT
         return Status.RUNNING
-
-    # -- the working set ------------------------------------------------------------
-
-    def _exchange(self, problem: Problem, state: State, F: Vector) -> None:
-        """Satisfied members leave W, the worst violators enter.
-
-        F is relative to the middle of the violated interval. Half of those that enter
-        want to rise and half to fall, as far as there are so many.
-        """
-        members = state.members
-        merit, falls = np.empty(problem.n), np.empty(problem.n, bool)
-        rising, falling = _choice.merits(
-            F, state.beta, problem.lower, problem.upper, problem.epsilon, merit, falls
-        )
-        batch = min(batch_size(problem.n), rising + falling)
-        self._evict(state, merit[self._members(state)], batch)
-        inside = np.zeros(problem.n, bool)
-        inside[self._members(state)] = True
-        q = state.size
-        room = min(batch, state.memory.size - q)
-        bins = np.empty(_choice.BINS, np.int64)
-        half = room - min(falling, room // 2)
-        end = _choice.worst(merit, falls, inside, False, half, bins, members, q)
-        rest = room - (end - q)
-        end = _choice.worst(merit, falls, inside, True, rest, bins, members, end)
-        state.size = int(end)
-
-    def _evict(self, state: State, merit: Vector, batch: int) -> None:
-        """Members without merit leave; the last slot moves into each place.
-
-        A full W also gives up its least promising members, until half of it or a batch
-        of newcomers fits: the most violating pair must always find room.
-        """
-        before, size = merit.size, state.memory.size
-        leaving = np.flatnonzero(merit < 0.0) if self.shrinking else np.empty(0, np.intp)
-        need = min(batch, max(2, size // 2)) - (size - before + leaving.size)
-        if need > 0:
-            order = np.argsort(merit, kind="stable")
-            leaving = np.union1d(leaving, order[: leaving.size + need])
-        state.memory.evict(state.members, before, leaving)
-        state.size = before - leaving.size
-
-    def _members(self, state: State) -> Index:
-        return state.members[: state.size]
 
     # -- precision, limits, figures --------------------------------------------------
 
@@ -385,6 +411,7 @@ class WorkingSetSmo(Steppable):
         size = capacity(problem.n, self.cache_bytes, DOUBLE)
         state.memory = WorkingMemory(size, DOUBLE)
         state.wide, state.phase, state.cursor = True, Phase.REFRESH, 0
+        state.focus = None
         state.size = min(state.size, size)
         state.targets = np.arange(problem.n, dtype=np.intp)
         state.pending = np.flatnonzero(state.beta)
@@ -392,10 +419,12 @@ class WorkingSetSmo(Steppable):
 
     def _lost_ground(self, problem: Problem, state: State) -> bool:
         """Whether the dual fell, which only rounding of float32 values can do."""
+        if state.wide:
+            return False
         dual = dual_value(problem, state.beta, state.gradient)
         fell = dual < state.dual - _FALL * abs(state.dual)
         state.dual = max(state.dual, dual)
-        return fell and not state.wide
+        return fell
 
     def _stuck(self, problem: Problem, state: State) -> Status:
         """W held the most violating pair and nothing moved: rounding allows no step."""
@@ -414,8 +443,3 @@ class WorkingSetSmo(Steppable):
         whole = np.abs(beta).sum() >= 0.999 * np.abs(state.beta).sum()
         size = float(np.sqrt(state.diagonal.max()))
         return bool(whole) and hulls_meet(problem, beta, F, members, size)
-
-
-def batch_size(n: int) -> int:
-    """Points admitted at a time: by the number of points, everything if few."""
-    return n if n <= 512 else int(np.clip(n // 24, 128, 2048))
