@@ -252,6 +252,7 @@ class Child:
     """A Python process that is fitting; what it says can be waited for."""
 
     def __init__(self, body: str) -> None:
+        data.find("covtype.npz")  # where there is none, the test is skipped here
         paths = [str(data.ROOT), str(data.ROOT / "src"), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
             [sys.executable, "-c", PRELUDE + textwrap.dedent(body)],
@@ -267,14 +268,19 @@ class Child:
         self._reader.start()
 
     def __enter__(self):
-        self.wait_for("fitting")
+        try:
+            self.wait_for("fitting")
+        except BaseException:
+            self.__exit__()  # nobody else would end a fit of hours
+            raise
         time.sleep(1.0)
         return self
 
     def __exit__(self, *error):
         self.process.kill()
-        self.process.wait()
-        self._reader.join()
+        self.process.wait(60)
+        self._reader.join(60)
+        assert not self._reader.is_alive(), "somebody still holds the child's output"
         self.process.stdout.close()
 
     def _read(self):
