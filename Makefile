@@ -21,7 +21,7 @@ CACHED = dir="$$($(PY) tests/numba_cache.py)" && NUMBA_CACHE_DIR="$$dir"
 PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench-quality bench-latency bench-calibration figures clean
+.PHONY: help demo test test-slow test-all lint format bench bench-quality bench-latency bench-calibration figures clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -51,6 +51,10 @@ lint: $(STAMP)  ## ruff and mypy, changing nothing
 format: $(STAMP)  ## let ruff fix and format
 	@$(PY) -m ruff check --fix .
 	@$(PY) -m ruff format .
+
+bench: $(STAMP)  ## seconds of ours and the peers' (SETS="usps letter": a part; QUICK=1: a look)
+	@$(PY) -m pip install --quiet --editable ".[bench]"
+	@$(CACHED) $(PY) -m benchmarks.speed $(if $(QUICK),--quick) $(SETS)
 
 bench-quality: $(STAMP)  ## violation and objective of ours and the peers', by one referee
 	@$(PY) -m pip install --quiet --editable ".[bench]"

@@ -1,0 +1,1 @@
+"""The speed benchmark: ``python -m benchmarks.speed --help``."""

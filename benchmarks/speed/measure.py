@@ -1,0 +1,124 @@
+"""One row of the table: every library on one set, taking turns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.peers import ALL, OURS
+from benchmarks.speed.datasets import SETS, Problem, Task, problem_of
+from benchmarks.speed.remote import Late, Remote, Unable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Plan", "Record", "fits", "row"]
+
+Record = dict[str, Any]
+JUDGING = 900.0  # seconds that the referee may take for one answer
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often, how long, and how exactly."""
+
+    repeat: int = 3
+    tol: float = 1e-3
+    cap: float = 180.0  # seconds after which a run is ended
+    start: float = 60.0  # seconds for a process to start and import, above the cap
+    once: float = 60.0  # a run longer than this is not repeated
+    brief: float = 0.3  # a run shorter than this is repeated five times as often
+    rows: int | None = None  # only so many rows of every set
+
+    def repeats(self, seconds: float) -> int:
+        """How often a run is made that took so long the first time."""
+        if seconds > self.once or self.repeat == 1:
+            return 1
+        return 5 * self.repeat if seconds < self.brief else self.repeat
+
+
+def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> None:
+    """Every library once, then every library again: what disturbs one disturbs all."""
+    for number in range(5 * plan.repeat):
+        for remote, record in list(able.items()):
+            done = record.setdefault(key, [])
+            if number and number >= plan.repeats(done[0]):
+                continue
+            try:
+                done.append(remote.call(verb, seconds=plan.cap))
+            except Late:
+                record[f"{key}_capped"] = plan.cap
+                del able[remote]
+            except Unable as why:
+                record["reason" if key == "fit" else f"{key}_reason"] = str(why)
+                del able[remote]
+
+
+def _ask(remote: Remote, record: Record, key: str, *args: Any, seconds: float) -> bool:
+    """One question; whether there was an answer, and if not why in the record."""
+    try:
+        record[key] = remote.call(*args, seconds=seconds)
+    except Unable as why:
+        record["reason" if key == "warm_up" else f"{key}_reason"] = str(why)
+        return False
+    return True
+
+
+def fits(remotes: Iterable[Remote], problem: Problem, plan: Plan) -> dict[Remote, Record]:
+    """Fit seconds of each library, and nothing else: what growth is drawn from."""
+    records: dict[Remote, Record] = {remote: {} for remote in remotes}
+    able = {
+        remote: record
+        for remote, record in records.items()
+        if _ask(
+            remote, record, "warm_up", "prepare", problem, plan.tol, None,
+            seconds=plan.start + plan.cap,
+        )
+    }  # fmt: skip
+    _in_turn("run", able, "fit", plan)
+    return records
+
+
+def _again(remote: Remote, problem: Problem, plan: Plan) -> Record:
+    """A library that stopped above tol, asked for half of it."""
+    record = fits([remote], problem, replace(plan, tol=plan.tol / 2))[remote]
+    if record.get("fit") and "reason" not in record:
+        _ask(remote, record, "verdict", "judge", seconds=JUDGING)
+    return record
+
+
+def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
+    """All that is measured on one set in one precision."""
+    problem = problem_of(task._replace(rows=plan.rows))
+    able_here = [r for r in remotes if task.dtype in ALL[r.name].precisions]
+    records = fits(able_here, problem, plan)
+    solved = {
+        remote: record
+        for remote, record in records.items()
+        if record.get("fit") and "reason" not in record
+    }
+    for remote, record in solved.items():
+        _ask(remote, record, "verdict", "judge", seconds=JUDGING)
+    able = {remote: record for remote, record in solved.items() if "verdict" in record}
+    _in_turn("decide", able, "decide", plan)
+    one = SETS[task.name]
+    found: Record = {
+        "set": task.name,
+        "dtype": task.dtype,
+        "kind": one.kind,
+        "shape": one.shape if plan.rows is None else f"{problem.n:,} rows",
+        "parameters": one.parameters,
+        "small": one.small,
+        "tol": plan.tol,
+        "measured": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "machines": {remote.name: record for remote, record in records.items()},
+    }
+    for remote, record in solved.items():
+        verdict = record.get("verdict")
+        if remote.name == OURS and verdict:
+            patience = plan.start + plan.cap  # tiles may have to be compiled
+            _ask(remote, found, "limit", "limit", plan.repeat, seconds=patience)
+        elif verdict and verdict["violation"] > plan.tol:
+            record["tight"] = _again(remote, problem, plan)
+    return found

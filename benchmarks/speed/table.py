@@ -1,0 +1,238 @@
+"""The figures as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.peers import ALL, OURS
+from benchmarks.speed import score
+from benchmarks.speed.growth import exponent
+
+if TYPE_CHECKING:
+    from benchmarks.speed.score import Line, Standing
+
+__all__ = [
+    "fits",
+    "growth",
+    "latency",
+    "legend",
+    "machine",
+    "means",
+    "memory",
+    "predictions",
+    "quality",
+]
+
+NONE = "–"
+
+
+def seconds(value: float | None) -> str:
+    """Three digits, whatever the size."""
+    if value is None:
+        return NONE
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2 if value >= 0.9995 else 3
+    return f"{value:.{digits}f}" if value >= 0.0995 else f"{value:.2g}"
+
+
+def times(value: float | None, *, bound: bool = False) -> str:
+    """A ratio, or a lower bound on it."""
+    if value is None:
+        return NONE
+    text = f"{value:.0f}" if value >= 99.5 else f"{value:.1f}" if value >= 9.95 else ""
+    return ("≥ " if bound else "") + (text or f"{value:.2f}") + "×"
+
+
+def _table(head: list[str], body: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _libraries(found: list[Line]) -> list[str]:
+    return [name for name in ALL if any(name in line.machines for line in found)]
+
+
+def _fit(one: Standing | None, *, best: bool, spread: bool) -> str:
+    if one is None or one.fit is None:
+        return NONE
+    if one.capped:
+        return f">{one.fit:.0f}{one.mark}{_first(one)}"
+    text = seconds(one.fit)
+    if spread and one.spread and one.spread[0] < one.spread[1]:
+        text += f" ({seconds(one.spread[0])} to {seconds(one.spread[1])})"
+    text = (f"**{text}**" if best else text) + one.mark
+    return text + _first(one)
+
+
+def _first(one: Standing) -> str:
+    """What a library that was timed again had taken at first."""
+    if one.mark != score.RETIMED or one.first is None:
+        return ""
+    return f" (at tol {seconds(one.first)})"
+
+
+def _title(line: Line) -> str:
+    row = line.row
+    greek = {"gamma": "γ", "nu": "ν"}
+    told = ", ".join(f"{greek.get(k, k)}={v:.3g}" for k, v in row["parameters"].items())
+    kind = "" if row["kind"] == "SVC" else f"{row['kind']}; "
+    return f"**{row['set']}** ({row['shape']}; {kind}{told})"
+
+
+def _ratio(line: Line) -> str:
+    """The ratio to the fastest peer, and what it were if all first runs counted."""
+    text = times(line.fastest, bound=line.fastest_is_bound)
+    if line.unmarked is None or line.unmarked == line.fastest:
+        return text
+    return f"{text} ({times(line.unmarked)})"
+
+
+def fits(found: list[Line], *, spread: bool = False) -> str:
+    """Fit seconds of every library; the fastest that solved the problem in bold."""
+    names = _libraries(found)
+    ratio = "fastest peer ÷ ours"
+    head = ["set", *names, ratio, "ours ÷ limit", f"predict: {ratio}"]
+    body = []
+    for line in found:
+        solved = [one.fit for one in line.machines.values() if one.counts and one.fit]
+        best = min(solved, default=None)
+        cells = [
+            _fit(one, best=bool(one and one.counts and one.fit == best), spread=spread)
+            for one in map(line.machines.get, names)
+        ]
+        cells.append(_ratio(line))
+        cells += [times(line.limit), times(line.decide_fastest)]
+        body.append([_title(line), *cells])
+    return _table(head, body)
+
+
+def predictions(found: list[Line]) -> str:
+    """Seconds of the decision values of the test rows."""
+    names = _libraries(found)
+    body = []
+    for line in found:
+        known = [line.machines.get(name, score.NOT_RUN) for name in names]
+        done = [one.decide for one in known if one.decide and not one.decide_capped]
+        best = min(done, default=None)
+        cells = [
+            f">{one.decide:.0f}"
+            if one.decide_capped
+            else f"**{seconds(one.decide)}**"
+            if one.decide and one.decide == best
+            else seconds(one.decide)
+            for one in known
+        ]
+        ratios = [times(line.decide_fastest), times(line.decide_reference)]
+        body.append([f"**{line.row['set']}**", *cells, *ratios])
+    head = ["set", *names, "fastest peer ÷ ours", "scikit-learn ÷ ours"]
+    return _table(head, body)
+
+
+def quality(found: list[Line]) -> str:
+    """Violation of every answer, and how far its objective is below the best."""
+    names = _libraries(found)
+    body = []
+    for line in found:
+        cells = []
+        for one in map(line.machines.get, names):
+            if one is None or one.violation is None:
+                cells.append((one.reason if one else "") or NONE)
+            else:
+                missed = NONE if one.missed is None else f"{max(0.0, one.missed):.0e}"
+                cells.append(f"{one.violation:.6f}{one.mark}, {missed}")
+        body.append([f"**{line.row['set']}**", *cells])
+    return _table(["violation, objective missed by", *names], body)
+
+
+def means(found: dict[str, list[Line]]) -> str:
+    """Geometric means of the ratios of all rows, and without the small ones."""
+    head = [
+        "geometric mean of", "rows", "fit: fastest peer ÷ ours", "if † and ‡ counted",
+        "scikit-learn ÷ ours", "ours ÷ limit", "predict: fastest peer ÷ ours",
+        "scikit-learn ÷ ours",
+    ]  # fmt: skip
+    body = []
+    for dtype, every in found.items():
+        large = [line for line in every if not line.small]
+        for title, some in ((dtype, every), (f"{dtype}, without the small rows", large)):
+            bounds = (
+                any(line.fastest_is_bound for line in some),
+                any(line.reference_is_bound for line in some),
+            )
+            mean = score.geometric_mean
+            known = sum(line.fastest is not None for line in some)
+            body.append(
+                [
+                    title,
+                    str(len(some)) if known == len(some) else f"{known} of {len(some)}",
+                    times(mean(line.fastest for line in some), bound=bounds[0]),
+                    times(mean(line.unmarked for line in some)),
+                    times(mean(line.reference for line in some), bound=bounds[1]),
+                    times(mean(line.limit for line in some)),
+                    times(mean(line.decide_fastest for line in some)),
+                    times(mean(line.decide_reference for line in some)),
+                ]
+            )
+    return _table(head, body)
+
+
+def legend(found: list[Line], tol: float) -> str:
+    """What the marks say, of those that occur, and why cells are empty."""
+    every = [one for line in found for one in line.machines.values()]
+    marks = {one.mark for one in every}
+    told = []
+    if score.RETIMED in marks:
+        told.append(f"† stopped above tol = {tol:g}: timed again at tol/2.")
+    if score.WRONG in marks:
+        told.append(
+            f"‡ wrong: above tol at tol/2 too, or an objective that misses the best by "
+            f"more than {score.MISSED:g} of it; not counted."
+        )
+    if marks & {score.RETIMED, score.WRONG}:
+        told.append("In parentheses the ratio if every peer's run at tol counted.")
+    if any(one.capped for one in every):
+        told.append("\\> ended there; ratios with it are lower bounds.")
+    reasons = {
+        f"{name} on {line.row['set']}: {one.reason}."
+        for line in found
+        for name, one in line.machines.items()
+        if one.reason
+    }
+    return " ".join([*told, *sorted(reasons)])
+
+
+def growth(curves: dict[str, list[Any]]) -> str:
+    """Seconds at every size, and the exponent of n."""
+    sizes = sorted({n for curve in curves.values() for n, _ in curve})
+    body = []
+    for name, curve in curves.items():
+        known = dict(map(tuple, curve))
+        power = exponent(curve)
+        cells = [seconds(known.get(n)) for n in sizes]
+        body.append([name, *cells, NONE if power is None else f"{power:.2f}"])
+    return _table(["rows", *(f"{n:,}" for n in sizes), "exponent"], body)
+
+
+def memory(records: list[dict[str, Any]]) -> str:
+    """Peak memory of a fit."""
+    body = []
+    for one in records:
+        allowed = f"{one['allowed']:.0f}" if one["machine"] == OURS else NONE
+        above = f"{one['above']:.0f}" if "above" in one else one["reason"]
+        body.append([one["set"], one["machine"], f"{one['cache']:.0f}", above, allowed])
+    return _table(["set", "library", "cache MB", "above warm-up MB", "allowed"], body)
+
+
+def latency(records: list[dict[str, Any]]) -> str:
+    """Import and first fits."""
+    body = [[r["name"], f"{r['median']:.2f}", f"{r['budget']:g}"] for r in records]
+    return _table(["", "median s", "budget s"], body)
+
+
+def machine(about: dict[str, Any]) -> str:
+    """One sentence on where the run was made."""
+    packages = ", ".join(f"{name} {v}" for name, v in about["packages"].items())
+    commit = f", commit {about['commit']}" if about["commit"] else ""
+    return (
+        f"{about['date'][:10]}, {about['processor']}, {about['cores']} cores, "
+        f"Python {about['python']}{commit}; {packages}."
+    )
