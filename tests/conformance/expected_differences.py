@@ -24,7 +24,7 @@ SUITE = {
         "or sparse at any time"
     ),
     "test_svm::test_libsvm_convergence_warnings": COUNTING,
-    "test_svm::test_custom_kernel_not_array_input": (
+    "test_svm::test_custom_kernel_not_array_input[SVC]": (
         "its kernel function is right only as k(X, X) of one and the same X (it mirrors "
         "the upper triangle), and ours is asked for any rows against support vectors"
     ),

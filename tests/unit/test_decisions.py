@@ -78,9 +78,9 @@ def test_when_values_are_float32():
     assert precision(Rbf(0.1), A, B, 10.0) == SINGLE
     # nobody said that the coefficients are small, or they are not
     assert precision(Rbf(0.1), A, B, np.inf) == DOUBLE
-    assert precision(Rbf(0.1), A, B, 500.0) == DOUBLE
+    assert precision(Rbf(0.1), A, B, 5000.0) == DOUBLE
     # rounding of distances is multiplied by gamma
-    assert precision(Rbf(40.0), A, B, 10.0) == DOUBLE
+    assert precision(Rbf(400.0), A, B, 10.0) == DOUBLE
     # float64 on either side, or kinds that cannot be centred alike
     assert precision(Rbf(0.1), A.astype(DOUBLE), B, 10.0) == DOUBLE
     assert precision(Rbf(0.1), A, B.astype(DOUBLE), 10.0) == DOUBLE
@@ -91,14 +91,14 @@ def test_when_values_are_float32():
 
 
 @pytest.mark.parametrize("make", [points, mostly_zero])
-@pytest.mark.parametrize("size", [1.0, 10.0])
+@pytest.mark.parametrize("size", [1.0, 100.0])
 def test_float32_decisions_are_accurate(make, size):
     X, B = make(400, 0, dtype=SINGLE), make(900, 1, dtype=SINGLE)
     coef = size * np.random.default_rng(2).normal(size=(2, 900))
     got = expansion(Rbf(0.05), X, B, coef, workers=ALONE)
     exact = expansion(Rbf(0.05), X.astype(DOUBLE), B, coef, workers=ALONE)
-    assert np.abs(got - exact).max() < 5e-5
-    assert (got.tobytes() == exact.tobytes()) == (size == 10.0)  # then it is float64
+    assert np.abs(got - exact).max() < 5e-4
+    assert (got.tobytes() == exact.tobytes()) == (size == 100.0)  # then it is float64
 
 
 def test_float32_rows_have_the_same_bits_compressed_and_not():

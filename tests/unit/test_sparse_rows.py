@@ -187,3 +187,12 @@ def test_users_see_dense_support_vectors():
     np.testing.assert_allclose(
         model.decision_function(X), again.decision_function(X), atol=5e-3
     )
+
+
+def test_a_mapped_file_stays_on_disk(tmp_path):
+    X = thin(2000)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    for rows, sparse in ((X, True), (mapped, False), (np.asarray(mapped)[:1900], False)):
+        found, _ = thinned(rows, spread_of(rows), ALONE, centred=True)
+        assert sp.issparse(found) == sparse

@@ -165,7 +165,8 @@ def decision_blocks(
 
     Kernel values are float64, except those of the Gaussian kernel between rows and
     support vectors that are both float32: then they are float32 where that is expected
-    to change a decision value by less than 5e-5. Sums are always float64.
+    to change a decision value by less than 5e-4, half of the default ``tol``. Sums are
+    always float64.
     """
     kernel = kernel_of(estimator, estimator.gamma_)
     pairs = model.intercept.size

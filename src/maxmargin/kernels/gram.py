@@ -45,10 +45,11 @@ SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
 _GRAIN = 256  # rows below which a second thread costs more than it brings
+_FEW_ROWS = 256  # of a block, below which its columns are taken for rows
 _SMALL = 1000  # up to this many points float64 costs next to nothing
 _DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
 _ROUNDING = 1e-7  # of a float32 value, and what it may make of a decision value
-_TOLERATED = 5e-5
+_TOLERATED = 5e-4  # half of the tolerance that a machine is solved to
 _LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
 
 
@@ -201,7 +202,9 @@ class VectorGram:
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
-        if rows.size < cols.size:  # K is symmetric: let the longer side be the rows
+        # K is symmetric. Few rows would not make up for the panels of many columns; but
+        # what is turned is written across the lines of memory.
+        if rows.size < min(_FEW_ROWS, cols.size):
             self._product(cols, rows, _NO_COEF, out, out.dtype, tiles.TURN)
         else:
             self._product(rows, cols, _NO_COEF, out, out.dtype, tiles.STORE)
@@ -280,7 +283,7 @@ class VectorCross:
         Euclidean norm of the coefficients that the values will be multiplied by. For the
         Gaussian kernel and float32 rows the values are made in float32 if their
         rounding, 1e-7·(1 + 2·gamma·mean ‖b‖²) each, is then expected to change a sum by
-        less than 5e-5. In all other cases they are made in float64, as sums always are.
+        less than 5e-4. In all other cases they are made in float64, as sums always are.
     """
 
     def __init__(

@@ -18,6 +18,14 @@ __all__ = ["scale_gamma"]
 BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
 
 
+def _scaled(values: NDArray[Any], exponent: int) -> NDArray[np.float64]:
+    """2ᵉ·values in float64; by a product, where 2ᵉ is a normal number."""
+    if abs(exponent) < 1000:
+        scaled: NDArray[np.float64] = values * np.float64(math.ldexp(1.0, exponent))
+        return scaled
+    return np.ldexp(values.astype(np.float64), exponent)
+
+
 def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     r"""``gamma="scale"``: 1 / (n_features · Var X), or 1 for constant X.
 
@@ -36,7 +44,7 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     starts = range(0, X.shape[0], max(1, BLOCK // max(1, X.shape[1])))
 
     def moment(centre: float, power: int) -> float:
-        """Σ count·(2⁻ᵉx − centre)^power over all values, in blocks of rows."""
+        """Σ count·(2⁻ᵉx − centre)^power over all values, in blocks; power is 1 or 2."""
         total = 0.0
         for start in starts:
             some = X[start : start + starts.step]
@@ -45,11 +53,13 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
                 stored = np.diff(some.indptr)
                 zeros = float(often @ (X.shape[1] - stored))
                 total += zeros * (-centre) ** power
-                values, often = some.data, np.repeat(often, stored)
+                some, often = some.data[:, None], np.repeat(often, stored)
+            apart = _scaled(some, -exponent)
+            apart -= centre
+            if power == 2:
+                total += float(often @ np.einsum("ij,ij->i", apart, apart))
             else:
-                values, often = some.reshape(-1), np.repeat(often, X.shape[1])
-            scaled = np.ldexp(values.astype(np.float64), -exponent)
-            total += float(often @ (scaled - centre) ** power)
+                total += float(often @ apart.sum(axis=1))
         return total
 
     total = moment(moment(0.0, 1) / size, 2)

@@ -11,6 +11,7 @@ those do not hold most of what all means amount to, the rows stay dense.
 
 from __future__ import annotations
 
+import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
 
     None if, by a sample of evenly spaced rows, they had better stay as they are.
     """
-    if not isinstance(X, np.ndarray) or X.size < _FEW or spread.remote:
+    if not isinstance(X, np.ndarray) or X.size < _FEW or spread.remote or _on_disk(X):
         return None
     some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(np.intp)
     sample = X[some]
@@ -94,6 +95,13 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
     if left > apart:  # squared norms would be more than twice the centred ones
         return None
     return spread._replace(means=np.where(whole, spread.means, 0.0))
+
+
+def _on_disk(X: Any) -> bool:
+    """Whether X is a mapped file: who maps one has no memory for a copy."""
+    while X is not None and not isinstance(X, np.memmap | mmap.mmap):
+        X = getattr(X, "base", None)
+    return X is not None
 
 
 def compressed(
