@@ -65,8 +65,9 @@ class Remote:
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")  # threads do not survive a fork
         self._pipe, theirs = context.Pipe()
+        # Not a daemon: joblib gives those one core. It ends with the pipe, or by stop().
         self._process = context.Process(
-            target=serve, args=(theirs, self.name), daemon=True
+            target=serve, args=(theirs, self.name), daemon=False
         )
         self._process.start()
         theirs.close()  # so that its end is seen here

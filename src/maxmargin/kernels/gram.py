@@ -44,7 +44,8 @@ __all__ = [
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
-_GRAIN = 256  # rows below which a second thread costs more than it brings
+_GRAIN = 256  # rows below which a second thread costs more than it brings, and
+_THREAD = 4e5  # nanoseconds of work
 _FEW_ROWS = 256  # of a block, below which its columns are taken for rows
 _SMALL = 1000  # up to this many points float64 costs next to nothing
 _DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
@@ -264,7 +265,9 @@ def _spread_product(
             space, mode, a, table, sums, places, found,
         )  # fmt: skip
 
-    workers.spread(slab, index.size, _GRAIN)
+    value = 1.0 + (d / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0)
+    grain = int(_THREAD / (value * max(1, cols.size)))
+    workers.spread(slab, index.size, max(_GRAIN, grain))
 
 
 class VectorCross:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Scope", "all_points", "near_points"]
+__all__ = ["Scope", "near_points", "scope_of"]
 
 _NEAR = 1.0  # violations within which a satisfied point is still watched
 _GOAL = 0.05  # of the violation, at which all points are looked at again
@@ -56,8 +56,10 @@ class Scope:
         return middle
 
 
-def all_points(problem: Problem, state: State) -> Scope:
-    """The widest scope, on the state's own arrays."""
+def scope_of(problem: Problem, state: State) -> Scope:
+    """The points in focus, or all, on the state's own arrays."""
+    if state.focus is not None:
+        return state.focus
     everyone = np.arange(problem.n, dtype=np.intp)
     return Scope(
         points=everyone,

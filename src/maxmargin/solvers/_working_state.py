@@ -80,6 +80,11 @@ class State:
     settled: bool = False  # VERIFY is at all support vectors, for the objective
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of kernel values that are not to verify anything."""
+        return np.dtype(np.float64 if self.wide else np.float32)
+
+    @property
     def working_set(self) -> Index:
         """Its members, in the order of K_WW."""
         return self.members[: self.size]

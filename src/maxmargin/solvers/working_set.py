@@ -45,9 +45,10 @@ from maxmargin.problem import (
     violation,
 )
 from maxmargin.solvers import _choice, _pairs
+from maxmargin.solvers import _gradients as gradients
 from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
-from maxmargin.solvers._scope import Scope, all_points, near_points
+from maxmargin.solvers._scope import near_points, scope_of
 from maxmargin.solvers._start import default_limit, feasible
 from maxmargin.solvers._verification import (
     deciding_points,
@@ -71,7 +72,6 @@ __all__ = ["WorkingSetSmo"]
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 _SLICE = 1 << 26  # operations of one unit
-_PANELS = 256  # columns of a kernel product below which tiles are not filled well
 _EASED = 0.2  # of the violation, that W is solved to
 _SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
@@ -175,8 +175,7 @@ class WorkingSetSmo(Steppable):
         elif (moved := np.flatnonzero(beta != state.applied)).size:
             change = beta - state.applied
             gradient = gradient + problem.ridge * change
-            dtype = self._dtype(state)
-            problem.gram.apply(everyone, moved, change[moved], gradient, dtype)
+            problem.gram.apply(everyone, moved, change[moved], gradient, state.dtype)
         return model_of(problem, beta.copy(), gradient.copy())
 
     def explain(self, problem: Problem, state: State) -> Step:
@@ -191,39 +190,17 @@ class WorkingSetSmo(Steppable):
 
     def _fold(self, problem: Problem, state: State) -> Status:
         """One slice of columns into ``fresh``; at the end ``fresh`` becomes F."""
-        columns = state.pending
-        if state.cursor < columns.size:
-            self._add_columns(problem, state)
+        if state.cursor < state.pending.size:
+            gradients.add_columns(problem, state, _SLICE)
             return Status.RUNNING
         if state.phase == Phase.VERIFY:
             return self._verified(problem, state)
-        scope = self._scope(problem, state)
-        change = state.beta
-        if state.phase == Phase.FOLD:
-            change = state.beta - scope.applied
-        points = scope.points
-        scope.gradient[:] = (
-            state.fresh[: points.size] + problem.ridge[points] * change[points]
-        )
-        scope.applied[:] = state.beta
-        state.phase = Phase.SELECT
+        gradients.settle(problem, state)
         return Status.RUNNING
-
-    def _add_columns(self, problem: Problem, state: State) -> None:
-        """A slice of the pending columns, times what β has changed (or is)."""
-        cost = max(1, state.targets.size) * max(1.0, problem.gram.cost)
-        wide = max(_PANELS, int(_SLICE / cost) // _PANELS * _PANELS)
-        some = state.pending[state.cursor : state.cursor + wide]
-        factor, dtype = state.beta[some], DOUBLE
-        if state.phase == Phase.FOLD:
-            # Only steps are small enough for float32; a whole gradient is not.
-            factor, dtype = factor - self._applied(state)[some], self._dtype(state)
-        problem.gram.apply(state.targets, some, factor, state.fresh, dtype)
-        state.cursor += some.size
 
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
-        scope = self._scope(problem, state)
+        scope = scope_of(problem, state)
         ends = np.zeros((max(1, len(problem.sums)), 2))
         _choice.extremes(
             scope.gradient, state.beta[scope.points], scope.lower, scope.upper,
@@ -243,7 +220,7 @@ class WorkingSetSmo(Steppable):
                 return status
         elif worst <= scope.goal or state.idle:
             state.focus = None
-            self._bring_up(problem, state)
+            gradients.bring_up(problem, state)
             return Status.RUNNING
         middle = scope.middle(ends)
         entering = exchange(
@@ -274,24 +251,9 @@ class WorkingSetSmo(Steppable):
         if state.violation <= self.tol:
             state.slack = first_slack(self.tol, F)
             state.known = np.zeros(problem.n, bool)
-            self._verify(problem, state, self._undecided(problem, state))
+            gradients.look_again(problem, state, self._undecided(problem, state))
             return Status.RUNNING
         return self._stuck(problem, state) if state.idle else None
-
-    def _bring_up(self, problem: Problem, state: State) -> None:
-        """What W's solution has changed is to be brought to the gradients in scope."""
-        scope = self._scope(problem, state)
-        state.targets = scope.points
-        state.pending = np.flatnonzero(state.beta != scope.applied)
-        state.fresh[: scope.points.size] = scope.gradient
-        state.idle = state.pending.size == 0
-        state.phase, state.cursor = Phase.FOLD, 0
-
-    def _scope(self, problem: Problem, state: State) -> Scope:
-        return all_points(problem, state) if state.focus is None else state.focus
-
-    def _applied(self, state: State) -> Vector:
-        return state.applied if state.focus is None else state.focus.applied
 
     def _solve(self, problem: Problem, state: State) -> Status:
         """Some thousand pair steps on W."""
@@ -323,7 +285,7 @@ class WorkingSetSmo(Steppable):
             return Status.RUNNING
         if state.complete and state.wide and self._is_solution(problem, state, K):
             return self._accept(state)
-        self._bring_up(problem, state)
+        gradients.bring_up(problem, state)
         if state.complete and state.stop_at <= self.tol:
             # W's own gradients are those of all points, and good enough.
             state.gradient[members] = state.local[:q]
@@ -345,15 +307,6 @@ class WorkingSetSmo(Steppable):
         state.violation, state.phase = worst, Phase.SELECT  # for who goes on from here
         return True
 
-    def _verify(self, problem: Problem, state: State, targets: Index) -> None:
-        """Compute F of these points anew, in float64, where that has not been done."""
-        targets = targets[~state.known[targets]]
-        state.targets, state.pending = targets, np.flatnonzero(state.beta)
-        state.fresh[: targets.size] = (
-            problem.p[targets] + problem.ridge[targets] * state.beta[targets]
-        )
-        state.phase, state.cursor = Phase.VERIFY, 0
-
     def _verified(self, problem: Problem, state: State) -> Status:
         """Accept F in float64, look at more points, or go on from the corrected F."""
         F = state.gradient
@@ -371,10 +324,10 @@ class WorkingSetSmo(Steppable):
             return self._accept(state)
         if 2.0 * drift > state.slack:
             state.slack = 8.0 * drift
-            self._verify(problem, state, self._undecided(problem, state))
+            gradients.look_again(problem, state, self._undecided(problem, state))
         elif objective_is_vague(problem, state.beta, F, state.drift):
             state.settled = True
-            self._verify(problem, state, np.flatnonzero(state.beta))
+            gradients.look_again(problem, state, np.flatnonzero(state.beta))
         else:
             return self._accept(state)
         return Status.RUNNING
@@ -403,19 +356,12 @@ class WorkingSetSmo(Steppable):
 
     # -- precision, limits, figures --------------------------------------------------
 
-    def _dtype(self, state: State) -> np.dtype[Any]:
-        return DOUBLE if state.wide else SINGLE
-
     def _widen(self, problem: Problem, state: State) -> None:
         """From here on in float64: float32 kernel values cannot reach tol."""
         size = capacity(problem.n, self.cache_bytes, DOUBLE)
-        state.memory = WorkingMemory(size, DOUBLE)
-        state.wide, state.phase, state.cursor = True, Phase.REFRESH, 0
-        state.focus = None
+        state.memory, state.wide = WorkingMemory(size, DOUBLE), True
         state.size = min(state.size, size)
-        state.targets = np.arange(problem.n, dtype=np.intp)
-        state.pending = np.flatnonzero(state.beta)
-        state.fresh[:] = problem.p
+        gradients.begin_anew(problem, state)
 
     def _lost_ground(self, problem: Problem, state: State) -> bool:
         """Whether the dual fell, which only rounding of float32 values can do."""
