@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ class Remote:
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")  # threads do not survive a fork
         self._pipe, theirs = context.Pipe()
-        # Not a daemon: joblib gives those one core. It ends with the pipe, or by stop().
+        # Not a daemon: joblib gives those one core. Python would wait for it at the end.
+        atexit.register(self.stop)
         self._process = context.Process(
             target=serve, args=(theirs, self.name), daemon=False
         )
