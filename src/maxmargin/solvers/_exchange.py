@@ -1,4 +1,7 @@
-"""Who is in the working set: satisfied members leave, the worst violators enter."""
+"""Who is in the working set: satisfied members leave, violators enter.
+
+Few points, or those of a matrix that is kept as a whole, are all members at once.
+"""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ both points are of one side, the one with the larger violation (LIBSVM's Solver_
 Chang and C.-J. Lin, "Training ν-support vector classifiers", Neural Computation 13,
 2001).
 
-Cost: two sweeps over q an iteration, 0.4 ns a point in cache; three with two sides. "β
+Cost: two sweeps over q an iteration, 0.4 ns a point each; three with two sides. "β
 may rise" and "β may fall" are additive masks (±ε, or ±1e30 where it may not) rather than
 branches, so that sweeps vectorise. With float32 kernel values the gradients are float32
 too: they are written relative to a ``centre`` near those that decide, so that rounding
