@@ -18,6 +18,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from functools import cache
 from typing import TYPE_CHECKING
 
 from maxmargin.errors import Stop
@@ -55,12 +56,15 @@ def inside_search() -> bool:
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         module = frame.f_globals.get("__name__")
-        if isinstance(module, str) and any(
-            module == name or module.startswith(name + ".") for name in SEARCHES
-        ):
+        if isinstance(module, str) and _is_search(module):
             return True
         frame = frame.f_back
     return False
+
+
+@cache
+def _is_search(module: str) -> bool:
+    return any(module == name or module.startswith(name + ".") for name in SEARCHES)
 
 
 class Interrupt(Watcher):

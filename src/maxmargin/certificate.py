@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import imbalance, objective, violation
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from maxmargin.problem import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Certificate", "certificate_of", "worst_of"]
+__all__ = ["Certificate", "worst_of"]
 
 
 BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
@@ -124,49 +116,6 @@ class Certificate:
             verdict = "all within tol" if late == 0 else f"{late} not"
             lines.append(f"problems    {count} binary, {verdict}; the worst: {self.name}")
         return "\n".join(lines)
-
-
-def certificate_of(
-    problem: Problem,
-    model: Model,
-    *,
-    counts: tuple[int, int] | None = None,
-    tol: float,
-    criterion: str = "violation",
-    stop: str,
-    n_iter: int,
-    n_kernel: int,
-    seconds: float,
-    name: str = "",
-) -> Certificate:
-    """Certificate of a solver's own answer, from its β and its gradient F.
-
-    ``counts`` are the support vectors, all and at a bound, where they are not those of β.
-    """
-    both = objective(problem, model)
-    if counts is None:
-        bound = (model.beta == problem.lower) | (model.beta == problem.upper)
-        support = model.beta != 0.0
-        counts = int(support.sum()), int((support & bound).sum())
-    return Certificate(
-        primal=both.primal,
-        dual=both.dual,
-        gap=both.gap,
-        relative_gap=both.relative_gap,
-        violation=violation(problem, model.beta, model.gradient),
-        bias_interval=model.interval,
-        n_support=counts[0],
-        n_free=counts[0] - counts[1],
-        n_bound=counts[1],
-        n_iter=n_iter,
-        n_kernel=n_kernel,
-        seconds=seconds,
-        stop=stop,
-        tol=tol,
-        criterion=criterion,
-        balance=imbalance(problem, model.beta),
-        name=name,
-    )
 
 
 def worst_of(

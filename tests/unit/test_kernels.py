@@ -193,7 +193,7 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
             norms = [np.empty(n, dtype) for _ in kinds]
             for rows, target in zip((left, right), norms, strict=True):
                 squared_norms(rows, 0, n, dtype.type(0.0), target)
-            shape = tiles.shape_of(left, d, dtype)
+            shape = tiles.shape_of(left, d, dtype, n)
             space = tiles.scratch(shape, dtype)
             for mode in (tiles.STORE, tiles.TURN):
                 out = np.empty((n, n), dtype)

@@ -34,7 +34,7 @@ def dense_gram(monkeypatch, kernel, X):
 
 
 def kind(gram, dtype=SINGLE):
-    return type(gram._sides[dtype][0])
+    return type(gram._side(dtype)[0])
 
 
 @pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
@@ -103,8 +103,8 @@ def test_only_columns_that_are_hardly_ever_zero_are_centred():
     assert found.means[0] == spread.means[0]
     assert not found.means[1:].any()
     gram = VectorGram(Rbf(0.01), X, ALONE)
-    assert gram._sides[SINGLE][0].shift[0] == spread.means[0]
-    assert not gram._sides[DOUBLE][0].shift.any()
+    assert gram._side(SINGLE)[0].shift[0] == spread.means[0]
+    assert not gram._side(DOUBLE)[0].shift.any()
 
 
 @pytest.mark.parametrize("kernel", [Linear(), Rbf(0.02)], ids=["linear", "rbf"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -216,12 +217,19 @@ RULES: dict[str, Rule] = {
 }
 
 
+@cache
+def _rules(kind: Any) -> list[tuple[str, Rule]]:
+    """Names and rules of a class's parameters; what a subclass adds, it checks."""
+    names = kind._get_param_names()
+    known = {**RULES, **kind._own_rules}
+    return [(name, known[name]) for name in names if name in known]
+
+
 def check_parameters(estimator: Any) -> None:
     """Hold every constructor parameter against its rule."""
-    for name, value in estimator.get_params(deep=False).items():
-        rule = estimator._own_rules.get(name, RULES.get(name))
-        if rule is None:  # a subclass checks what it adds
-            continue
+    kind: Any = type(estimator)
+    for name, rule in _rules(kind):
+        value = getattr(estimator, name)
         right_kind = rule.kind(value)
         if right_kind and rule.test(value):
             continue

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import certificate_of
 from maxmargin.errors import InputError, Stop
+from maxmargin.estimators.own_certificate import certificate_of
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.follower import Follower
 

@@ -16,7 +16,6 @@ from maxmargin.rows import (
     DenseRows,
     Rows,
     Spread,
-    frozen,
     rows_of,
     spread_of,
     squared_norms,
@@ -113,9 +112,8 @@ class VectorGram:
         self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
         spread = spread_of(X)
         X, spread = thinned(X, spread, workers, centred=isinstance(kernel, Rbf))
-        for dtype in (SINGLE, DOUBLE):
-            self.kernel, (rows,) = prepare(kernel, spread, dtype, X)
-            self._sides[dtype] = rows, _norms(rows, self.n, dtype, workers)
+        self._given = kernel, spread, X
+        self.kernel = rescaled(kernel, spread.scale)
         largest = float(np.abs(self.diagonal()).max(initial=0.0))
         if not np.isfinite(largest):
             msg = (
@@ -123,8 +121,19 @@ class VectorGram:
                 "data; scale the features (StandardScaler) or reduce gamma and degree"
             )
             raise NumericalError(msg)
-        self._single = largest < _LARGEST_SINGLE and self._single_is_safe()
+        self._single = (
+            self.n > _SMALL and largest < _LARGEST_SINGLE and self._single_is_safe()
+        )
         self.precisions = self.precisions_for(self.n)
+
+    def _side(self, dtype: np.dtype[Any]) -> tuple[Rows, NDArray[Any]]:
+        """Rows and their squared norms as they are read in ``dtype``."""
+        if dtype not in self._sides:  # a small fit never asks for float32
+            kernel, spread, X = self._given
+            _, (rows,) = prepare(kernel, spread, dtype, X)
+            norms = _norms(rows, X.shape[0], dtype, self._workers)
+            self._sides[dtype] = rows, norms
+        return self._sides[dtype]
 
     def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
         """Float32 first where it is safe and n points make it worth compiling."""
@@ -136,7 +145,7 @@ class VectorGram:
         K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: where the values are
         much larger (a linear kernel far from the origin), their rounding drowns it.
         """
-        largest = float(self._sides[DOUBLE][1].max(initial=0.0))
+        largest = float(self._side(DOUBLE)[1].max(initial=0.0))
         if max(abs(self.kernel.gamma), largest) >= _LARGEST_SINGLE:
             return False
         some = np.linspace(0, self.n - 1, min(self.n, 64)).astype(np.intp)
@@ -149,12 +158,9 @@ class VectorGram:
         rounding = float(np.finfo(np.float32).eps) * float(np.abs(diagonal).max())
         return apart.size == 0 or rounding < _DROWNED * float(np.median(apart))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Freeze the arrays again: writable ones would be compiled for anew."""
-        self.__dict__.update(state)
-        self._sides = {
-            dtype: (frozen(rows), norms) for dtype, (rows, norms) in self._sides.items()
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made again from the rows when it is wanted."""
+        return {**self.__dict__, "_sides": {}}
 
     @property
     def cost(self) -> float:
@@ -163,7 +169,7 @@ class VectorGram:
         As measured in float32 in one thread: sparse rows by what they store, whatever d
         is, up to d = 3,000 within a factor of two.
         """
-        rows = self._sides[SINGLE][0]
+        rows = self._side(DOUBLE)[0]
         if isinstance(rows, DenseRows):
             return 1.0 + float(rows.shift.size) / 50.0
         return 0.8 + float(rows.data.size / max(1, rows.indptr.size - 1)) / 12.0
@@ -196,7 +202,7 @@ class VectorGram:
 
     def diagonal(self) -> Vector:
         """K[i, i] in float64."""
-        norms = self._sides[DOUBLE][1]
+        norms = self._side(DOUBLE)[1]
         if self._index is not None:
             norms = norms[self._index]
         return diagonal_of(self.kernel, norms)
@@ -227,7 +233,7 @@ class VectorGram:
         mode: int,
     ) -> None:
         rows, cols = self._global(rows), self._global(cols)
-        sides = self._sides[dtype] * 2
+        sides = self._side(dtype) * 2
         _spread_product(
             self.kernel, sides, rows, cols, coef, mode, out, _FIRST, self._workers
         )
@@ -252,7 +258,7 @@ def _spread_product(
     left, left_norms, right, right_norms = sides
     dtype = left_norms.dtype
     d = right.shift.size if isinstance(right, DenseRows) else right.d
-    shape = tiles.shape_of(left, d, dtype)
+    shape = tiles.shape_of(left, d, dtype, cols.size)
 
     nothing = np.empty((0, 0), dtype)  # one signature for all modes: compiled once
     table, sums = (nothing, out) if mode == tiles.ADD else (out, _NO_COEF)

@@ -77,15 +77,16 @@ class Shape(NamedTuple):
     d: int
     group: int  # rows of a tile
     width: int  # columns of a panel
-    columns: int  # columns of a block of panels
+    columns: int  # columns of a block of panels, or all of a smaller request
     lanes: int  # numbers that hold the rows of one tile
 
 
-def shape_of(rows: Any, d: int, dtype: Any) -> Shape:
-    """The shape of tiles for these rows and this precision."""
+def shape_of(rows: Any, d: int, dtype: Any, count: int) -> Shape:
+    """The shape of tiles for these rows, this precision and ``count`` columns."""
     width = panel_width(rows, dtype)
     longest = rows.longest if isinstance(rows, CsrRows) else d
-    return Shape(d, TILE_ROWS, width, panel_columns(d, dtype), TILE_ROWS * longest)
+    columns = min(panel_columns(d, dtype), -(-max(1, count) // 64) * 64)
+    return Shape(d, TILE_ROWS, width, columns, TILE_ROWS * longest)
 
 
 def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:

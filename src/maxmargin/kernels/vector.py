@@ -61,9 +61,9 @@ VectorKernel = Linear | Polynomial | Rbf | Sigmoid
 
 def diagonal_of(kernel: VectorKernel, norms: NDArray[np.float64]) -> NDArray[np.float64]:
     """k(x, x) from squared norms: the same formulas at g = ‖x‖², without compilation."""
+    if isinstance(kernel, Rbf):
+        return np.ones(norms.size)
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for overflow
-        if isinstance(kernel, Rbf):
-            return np.ones_like(norms)
         if isinstance(kernel, Linear):
             return kernel.gamma * norms
         base = kernel.gamma * norms + kernel.coef0

@@ -20,6 +20,7 @@ from maxmargin.problem.optimality import (
     extremes,
     imbalance,
     model_of,
+    prices,
     scores,
     violation,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "nu_svr",
     "objective",
     "one_class",
+    "prices",
     "scores",
     "svdd",
     "violation",

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from maxmargin.problem._passes import worth
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -63,31 +65,16 @@ def objective(problem: Problem, model: Model) -> Objective:
     is infinite when none is. A hard tube cannot be rescaled: there the primal is infinite
     while any point is outside, be it by rounding.
     """
-    beta, ridge = model.beta, problem.ridge
-    plain = model.gradient - ridge * beta  # Kβ + p
-    norm2 = float(beta @ (plain - problem.p))  # ‖w‖² = β'Kβ
-    weighted = float(beta @ (ridge * beta))
-    dual = -0.5 * (norm2 + weighted) - float(problem.p @ beta)
-    dual -= problem.epsilon * float(np.abs(beta).sum())
-    multipliers = np.array([model.bias + model.split, model.bias - model.split])
-    slope = -(plain + multipliers[problem.side])  # gain per unit of β
-    if problem.separating:
-        return Objective(_rescaled_primal(problem, slope, norm2), dual)
-    # |β| takes ε off every gain; what is left is worth following to the bound, or for a
-    # ridge to where it is used up.
-    left = np.sign(slope) * np.maximum(np.abs(slope) - problem.epsilon, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        best = np.where(ridge > 0.0, left / ridge, np.copysign(np.inf, left))
-    best = np.clip(best, problem.lower, problem.upper)
-    best[left == 0.0] = 0.0
-    curved = np.where(ridge > 0.0, best, 0.0)
-    cost = left * best - 0.5 * ridge * curved * curved
-    total = sum(float(b) * t for b, t in zip(multipliers, problem.sums, strict=False))
-    return Objective(0.5 * norm2 + float(cost.sum()) + total, dual)
-
-
-def _rescaled_primal(problem: Problem, slope: Vector, norm2: float) -> float:
-    """½‖w‖²/m², m = the smallest functional margin y·f(x) over all points."""
-    y = -problem.p
-    margin = float((1.0 - slope * y).min())  # y·f = 1 + y(F + b)
-    return 0.5 * norm2 / margin**2 if margin > 0.0 else float("inf")
+    multipliers = (model.bias + model.split, model.bias - model.split)
+    found = np.empty(6)
+    worth(
+        model.gradient, model.beta, problem.p, problem.lower, problem.upper,
+        problem.ridge, problem.epsilon, problem.side, multipliers, found,
+    )  # fmt: skip
+    norm2, weighted, linear, size, cost, margin = found.tolist()
+    dual = -0.5 * (norm2 + weighted) - linear - problem.epsilon * size
+    if problem.separating:  # margin is the smallest y·f(x)
+        primal = 0.5 * norm2 / margin**2 if margin > 0.0 else float("inf")
+        return Objective(primal, dual)
+    total = sum(b * t for b, t in zip(multipliers, problem.sums, strict=False))
+    return Objective(0.5 * norm2 + cost + total, dual)

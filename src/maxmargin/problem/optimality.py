@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.errors import InputError
+from maxmargin.problem._passes import prices
 from maxmargin.problem.template import Model, Problem
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["extremes", "imbalance", "model_of", "scores", "violation"]
+__all__ = ["extremes", "imbalance", "model_of", "prices", "scores", "violation"]
 
 
 def scores(problem: Problem, beta: Vector, gradient: Vector) -> tuple[Vector, Vector]:
@@ -55,10 +56,20 @@ def violation(problem: Problem, beta: Vector, gradient: Vector) -> float:
     With a sum: max F↓ − min F↑. Without one b is 0, so the two are measured against 0
     and the worse one counts.
     """
-    ends = extremes(problem, *scores(problem, beta, gradient))
+    ends = _ends(problem, beta, gradient)
     if problem.sums:
-        return max(0.0, *(fmax - fmin for fmin, fmax in ends))
+        return max(0.0, *(fmax - fmin for fmin, fmax, _, _ in ends))
     return max(0.0, ends[0][1], -ends[0][0])
+
+
+def _ends(problem: Problem, beta: Vector, gradient: Vector) -> list[list[float]]:
+    """Of every sum: min of F↑, max of F↓, and of the free points sum of F and count."""
+    found = np.empty((max(1, len(problem.sums)), 4))
+    prices(
+        gradient, beta, problem.lower, problem.upper, problem.epsilon, problem.side, found
+    )
+    ends: list[list[float]] = found.tolist()
+    return ends
 
 
 def imbalance(problem: Problem, beta: Vector) -> float:
@@ -86,22 +97,18 @@ def model_of(problem: Problem, beta: Vector, gradient: Vector) -> Model:
     """
     if not problem.sums:
         return Model(beta, gradient, 0.0, (0.0, 0.0))
-    up, low = scores(problem, beta, gradient)
-    # Where β can move both ways at one price, that price is exactly −b.
-    free = np.isfinite(up) & (up == low)
     found = []
-    for side, (fmin, fmax) in enumerate(extremes(problem, up, low)):
-        mine = free if len(problem.sums) < 2 else free & (problem.side == side)
+    for fmin, fmax, total, count in _ends(problem, beta, gradient):
         lo, hi = sorted((-fmin, -fmax))
-        found.append((_multiplier(up[mine], lo, hi), lo, hi))
+        # Where β can move both ways at one price, that price is exactly −b.
+        b = -total / count if count else _between(lo, hi)
+        found.append((b, lo, hi))
     (b, lo, hi), (c, other_lo, other_hi) = found[0], found[-1]
     interval = (0.5 * (lo + other_lo), 0.5 * (hi + other_hi))
     return Model(beta, gradient, 0.5 * (b + c), interval, 0.5 * (b - c))
 
 
-def _multiplier(free: Vector, lo: float, hi: float) -> float:
-    if free.size:
-        return float(-free.mean())
+def _between(lo: float, hi: float) -> float:
     if np.isfinite(lo) and np.isfinite(hi):
         return 0.5 * (lo + hi)
     finite = [end for end in (lo, hi) if np.isfinite(end)]

@@ -79,6 +79,8 @@ class Problem:
     @cached_property
     def hard(self) -> bool:
         """Whether a box side is open without a ridge: no error at any price."""
+        if self.upper.max(initial=0.0) < np.inf and self.lower.min(initial=0.0) > -np.inf:
+            return False
         open_side = np.isinf(self.upper) | np.isinf(self.lower)
         return bool(np.any(open_side & (self.ridge == 0.0)))
 

@@ -13,23 +13,9 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = ["evenly", "extremes", "merits", "worst"]
+__all__ = ["evenly", "merits", "worst"]
 
 BINS = 1024
-
-
-def _extremes(F, beta, lower, upper, epsilon, side, found):
-    """For every sum s, set found[s] = (min of F↑, max of F↓) over its points."""
-    for s in range(found.shape[0]):
-        found[s, 0], found[s, 1] = np.inf, -np.inf
-    for k in range(F.size):
-        s = side[k]
-        if beta[k] < upper[k]:
-            rise = F[k] + (epsilon if beta[k] >= 0.0 else -epsilon)
-            found[s, 0] = min(found[s, 0], rise)
-        if beta[k] > lower[k]:
-            fall = F[k] + (epsilon if beta[k] > 0.0 else -epsilon)
-            found[s, 1] = max(found[s, 1], fall)
 
 
 def _merits(F, beta, lower, upper, epsilon, merit, falls):
@@ -125,6 +111,5 @@ def _evenly(merit, falls, inside, wanted, count, chosen, start):
 
 
 evenly = njit(_evenly)
-extremes = njit(_extremes)
 merits = njit(_merits)
 worst = njit(_worst)

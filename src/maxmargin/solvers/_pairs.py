@@ -406,9 +406,9 @@ def move(
     if single:
         F[:] = local + centre
     if last is not None and done[0]:
-        pair = told[:2].astype(np.intp)
+        i, j = int(told[0]), int(told[1])
         last[:] = told
         if single:
-            last[4] += np.broadcast_to(centre, F.shape)[pair[0]]
-        last[:2] = np.where(pair < 0, -1, members[pair])
+            last[4] += np.broadcast_to(centre, F.shape)[i]
+        last[:2] = members[i], members[j] if j >= 0 else -1
     return int(code), int(done[0])

@@ -42,10 +42,11 @@ from maxmargin.problem import (
     Problem,
     dual_value,
     model_of,
+    prices,
     violation,
 )
-from maxmargin.solvers import _choice, _pairs
 from maxmargin.solvers import _gradients as gradients
+from maxmargin.solvers import _pairs
 from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._scope import near_points, scope_of
@@ -111,6 +112,7 @@ class WorkingSetSmo(Steppable):
         wide = problem.hard or problem.gram.precisions[0] == DOUBLE
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
+        support = np.flatnonzero(beta)
         return State(
             beta=beta,
             applied=np.zeros(n),
@@ -122,8 +124,8 @@ class WorkingSetSmo(Steppable):
             focus=None,
             fresh=problem.p.copy(),
             targets=np.arange(n, dtype=np.intp),
-            pending=np.flatnonzero(beta),
-            phase=Phase.REFRESH if beta.any() else Phase.SELECT,
+            pending=support,
+            phase=Phase.REFRESH if support.size else Phase.SELECT,
             wide=wide,
         )
 
@@ -201,13 +203,14 @@ class WorkingSetSmo(Steppable):
     def _select(self, problem: Problem, state: State) -> Status:
         """Measure the violation; end, verify, or choose the next working set."""
         scope = scope_of(problem, state)
-        ends = np.zeros((max(1, len(problem.sums)), 2))
-        _choice.extremes(
+        found = np.empty((max(1, len(problem.sums)), 4))
+        prices(
             scope.gradient, state.beta[scope.points], scope.lower, scope.upper,
-            problem.epsilon, scope.side, ends,
+            problem.epsilon, scope.side, found,
         )  # fmt: skip
+        ends = found[:, :2]
         if problem.sums:
-            worst = max(0.0, float((ends[:, 1] - ends[:, 0]).max()))
+            worst = max(0.0, *(ends[:, 1] - ends[:, 0]).tolist())
         else:
             worst = max(0.0, float(ends[0, 1]), -float(ends[0, 0]))
             ends[:] = 0.0

@@ -1,0 +1,36 @@
+"""User arrays → rows that compiled code may trust; the one caller of sklearn's checks.
+
+What leaves here is C-contiguous float32 or float64 (kept as it came), or CSR whose
+structure has been verified, with sorted and unique indices; it is finite, and nothing the
+user passed has been changed. Every refusal is an :class:`~maxmargin.errors.InputError`.
+"""
+
+from __future__ import annotations
+
+from maxmargin.validation.csr import checked_csr
+from maxmargin.validation.labels import (
+    Labels,
+    counted_rows,
+    encode_labels,
+    sample_weights,
+)
+from maxmargin.validation.refusals import input_errors
+from maxmargin.validation.rows import (
+    is_function,
+    is_precomputed,
+    prediction_rows,
+    training_rows,
+)
+
+__all__ = [
+    "Labels",
+    "checked_csr",
+    "counted_rows",
+    "encode_labels",
+    "input_errors",
+    "is_function",
+    "is_precomputed",
+    "prediction_rows",
+    "sample_weights",
+    "training_rows",
+]

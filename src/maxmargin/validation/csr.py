@@ -1,0 +1,94 @@
+"""Sparse rows: a structure that can be believed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["check_structure", "checked_csr"]
+
+
+def checked_csr(X: Any) -> Any:
+    """The same CSR when it is in order, else a sorted copy without duplicates.
+
+    The flags that SciPy keeps on a matrix are not believed: a caller can set them,
+    or change the indices behind them.
+    """
+    check_structure(X)
+    nnz = int(X.indptr[-1])
+    data = np.require(X.data[:nnz], requirements=["C", "A"])
+    indices = np.require(X.indices[:nnz], requirements=["C", "A"])
+    indptr = np.require(X.indptr, requirements=["C", "A"])
+    # "same_kind" of object, rebuilt only where an array had to change.
+    if (
+        data.size != X.data.size
+        or indices.size != X.indices.size
+        or not (data is X.data or np.shares_memory(data, X.data) or nnz == 0)
+        or not (indices is X.indices or np.shares_memory(indices, X.indices) or nnz == 0)
+        or indices.dtype != indptr.dtype
+        or indices.dtype.type not in (np.int32, np.int64)
+    ):
+        X = type(X)((data, indices, indptr), shape=X.shape)
+    if _is_sorted(X.indices, X.indptr):
+        return X
+    X = X.copy()
+    X.has_sorted_indices = False
+    X.has_canonical_format = False
+    X.sum_duplicates()
+    return X
+
+
+def _is_sorted(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
+    """Strictly increasing column indices within every row."""
+    if indices.size < 2:
+        return True
+    falls = np.flatnonzero(indices[1:] <= indices[:-1]) + 1
+    # A fall is allowed where a row begins.
+    return bool(np.isin(falls, indptr).all())
+
+
+def check_structure(X: Any) -> None:
+    """Refuse a sparse matrix whose indices point outside it.
+
+    SciPy's own conversions and every compiled loop believe the indices, so a matrix
+    altered after its construction could make either read foreign memory.
+    """
+    if X.format in ("csr", "csc"):
+        major, minor = X.shape if X.format == "csr" else X.shape[::-1]
+        _check_compressed(X, major, minor)
+    elif X.format == "coo" and X.ndim == 2:
+        same = X.row.size == X.col.size == X.data.size
+        if not (same and _within(X.row, X.shape[0]) and _within(X.col, X.shape[1])):
+            _malformed(X, "its row and column indices do not fit its shape")
+
+
+def _check_compressed(X: Any, major: int, minor: int) -> None:
+    indptr, indices, data = (np.asarray(part) for part in (X.indptr, X.indices, X.data))
+    if any(part.ndim != 1 for part in (indptr, indices, data)):
+        _malformed(X, "data, indices and indptr must be one-dimensional")
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu":
+        _malformed(X, "indices and indptr must be integers")
+    if indptr.size != major + 1 or indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        _malformed(X, f"indptr must rise from 0 in {major + 1} steps")
+    nnz = int(indptr[-1])
+    if nnz > min(indices.size, data.size):
+        _malformed(
+            X, f"indptr promises {nnz} values, {min(indices.size, data.size)} exist"
+        )
+    if not _within(indices[:nnz], minor):
+        _malformed(X, f"its indices must lie between 0 and {minor - 1}")
+
+
+def _within(indices: NDArray[Any], size: int) -> bool:
+    return indices.size == 0 or (int(indices.min()) >= 0 and int(indices.max()) < size)
+
+
+def _malformed(X: Any, why: str) -> None:
+    msg = f"X is a malformed {X.format} matrix of shape {X.shape}: {why}; rebuild it"
+    raise InputError(msg)

@@ -1,0 +1,224 @@
+"""The X and y of a fit, and the X of a prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from maxmargin.errors import InputError, InputTypeError
+from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.validation.csr import check_structure, checked_csr
+from maxmargin.validation.refusals import input_errors, refuse_huge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["is_function", "is_precomputed", "prediction_rows", "training_rows"]
+
+
+def is_precomputed(kernel: Any) -> bool:
+    """Whether X is to be the kernel matrix itself."""
+    if isinstance(kernel, str):
+        return kernel == "precomputed"
+    return isinstance(kernel, Precomputed)
+
+
+def is_function(kernel: Any) -> bool:
+    """Whether the kernel is a Python function k(A, B), whose rows may be anything."""
+    return callable(kernel) and not isinstance(kernel, Kernel)
+
+
+def training_rows(
+    estimator: Any, X: Any, y: Any = None, *, target: str = "labels"
+) -> tuple[Any, Any]:
+    """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose fit it is.
+    X, y : array-like
+        What it was given.
+    target : {"labels", "numbers", "none"}
+        What y must be; ``"none"`` does not look at it.
+
+    Returns
+    -------
+    X : ndarray or CSR
+        As the package promises. For a kernel that is a function, rows that are no
+        vectors of numbers (strings, graphs) come back as an array of objects.
+    y : ndarray of shape (n,) or None
+        Labels as they came, or numbers as float64.
+    """
+    kernel = estimator.kernel
+    if sparse.issparse(X):
+        if is_precomputed(kernel):
+            msg = (
+                "Sparse precomputed kernels are not supported: the solver needs every "
+                "value of the matrix; give X.toarray()"
+            )
+            raise InputTypeError(msg)
+        check_structure(X)
+    if is_function(kernel) and not _are_vectors(X):
+        rows = _objects(X)
+        found = None
+        if target != "none":
+            with input_errors():
+                found = column_or_1d(y, warn=True)
+                check_consistent_length(rows, found)
+                if target == "numbers":
+                    found = check_array(_numbers(found), ensure_2d=False)
+        for name in ("n_features_in_", "feature_names_in_"):
+            estimator.__dict__.pop(name, None)  # of an earlier fit, on vectors
+        return rows, found
+    if _is_ready(X) and (target == "none" or _is_column(y, X.shape[0])):
+        estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+        estimator.n_features_in_ = X.shape[1]
+        if target == "none":
+            return X, None
+        return X, _numbers(y) if target == "numbers" else y
+    with input_errors():
+        checked = validate_data(
+            estimator,
+            X,
+            **({} if target == "none" else {"y": y, "y_numeric": target == "numbers"}),
+            dtype=_kept_dtypes(X),
+            order="C",
+            accept_sparse="csr",
+            accept_large_sparse=True,
+        )
+    if target == "none":
+        return _trusted(checked), None
+    rows, found = checked
+    return _trusted(rows), _numbers(found) if target == "numbers" else found
+
+
+def _is_ready(X: Any) -> bool:
+    """Whether scikit-learn's checks, which take as long as a small fit, are pointless.
+
+    They would hand such an array back as it is, and have nothing to say of it.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.size > 0
+        and X.dtype in (np.float64, np.float32)
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and _is_finite(X)
+    )
+
+
+def _is_column(y: Any, n: int) -> bool:
+    """The same of y: n numbers."""
+    return (
+        type(y) is np.ndarray
+        and y.shape == (n,)
+        and y.dtype.kind in "biuf"
+        and y.dtype.isnative
+        and (y.dtype.kind != "f" or _is_finite(y))
+    )
+
+
+def _is_finite(values: NDArray[Any]) -> bool:
+    # A sum is finite only if all are; it may overflow where they are not, and then the
+    # slower checks look again.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def _numbers(y: NDArray[Any]) -> Vector:
+    """Targets of a regression as float64."""
+    if y.dtype.kind not in "biuf":  # text that looks like numbers, dates, objects
+        msg = (
+            f"y has dtype {y.dtype}: a regression predicts numbers; give y as int or "
+            "float, or use a classifier"
+        )
+        raise InputTypeError(msg)
+    numbers: Vector = np.asarray(y, dtype=np.float64)
+    refuse_huge("y", numbers)
+    return numbers
+
+
+def prediction_rows(estimator: Any, X: Any) -> Any:
+    """Check the X of a prediction, against what the estimator was fitted on."""
+    kernel = estimator.kernel
+    if sparse.issparse(X):
+        if is_precomputed(kernel):
+            msg = "Sparse precomputed kernels are not supported; give X.toarray()"
+            raise InputTypeError(msg)
+        check_structure(X)
+    if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
+        return _objects(X)
+    named = hasattr(estimator, "feature_names_in_")
+    if _is_ready(X) and not named and X.shape[1] == estimator.n_features_in_:
+        return X
+    with input_errors():
+        rows = validate_data(
+            estimator,
+            X,
+            dtype=_kept_dtypes(X),
+            order="C",
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            reset=False,
+        )
+    return _trusted(rows)
+
+
+def _kept_dtypes(X: Any) -> list[type[np.floating[Any]]]:
+    """Which dtypes X may keep; anything else becomes the first of them.
+
+    scikit-learn reads the dtype of arrays and pandas frames. A polars frame has none,
+    and would become float64: a slice of it, as an array, tells what it holds.
+    """
+    frame = hasattr(X, "columns") and not (hasattr(X, "iloc") or hasattr(X, "dtype"))
+    if frame and np.asarray(X[:1]).dtype == np.float32:
+        return [np.float32, np.float64]
+    return [np.float64, np.float32]
+
+
+def _are_vectors(X: Any) -> bool:
+    """Whether X is a table of numbers, rather than a sequence of something else."""
+    if sparse.issparse(X):
+        return True
+    try:
+        probe = np.asarray(X)
+    except ValueError:  # rows of different lengths
+        return False
+    return probe.ndim == 2 and probe.dtype.kind in "biuf"
+
+
+def _objects(X: Any) -> NDArray[Any]:
+    """Any sequence as an array whose first axis counts the samples."""
+    if isinstance(X, np.ndarray) and X.ndim > 0:
+        rows = X
+    else:
+        if isinstance(X, str) or not hasattr(X, "__len__"):
+            msg = f"X={X!r}: expected a sequence of samples for the kernel function"
+            raise InputTypeError(msg)
+        rows = np.empty(len(X), dtype=object)
+        for position, item in enumerate(X):
+            rows[position] = item
+    if rows.shape[0] == 0:
+        msg = "Found array with 0 sample(s) while a minimum of 1 is required."
+        raise InputError(msg)
+    return rows
+
+
+def _trusted(rows: Any) -> Any:
+    """Plain, aligned, contiguous rows; CSR sorted, without duplicates."""
+    if sparse.issparse(rows):
+        return checked_csr(rows)
+    # np.asarray drops subclasses such as memmap without copying.
+    return np.require(np.asarray(rows), requirements=["C", "A"])
