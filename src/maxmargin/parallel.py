@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import joblib
 
@@ -18,9 +18,10 @@ from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
-__all__ = ["Workers", "effective_jobs"]
+__all__ = ["Workers", "effective_jobs", "one_blas_thread"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -43,6 +44,23 @@ def effective_jobs(n_jobs: int | None) -> int:
     if limit.isdigit() and int(limit) > 0:
         available = min(available, int(limit))
     return max(1, available if n_jobs is None else available + 1 + n_jobs)
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Matrix products inside are made by the thread that asks for them.
+
+    Threads of ours are then not multiplied by those of the BLAS, and results do not
+    depend on how many it would take.
+    """
+    limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return limit
 
 
 class _Inside(threading.local):

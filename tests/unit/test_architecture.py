@@ -16,6 +16,7 @@ LAYERS = [
     {"problem"},
     {"certificate"},
     {"rows"},
+    {"design"},
     {"kernels"},
     {"losses", "theory"},
     {"solvers"},

@@ -14,6 +14,15 @@ from maxmargin.problem.joint import (
     joint_violation,
     joint_violations,
 )
+from maxmargin.problem.linear import (
+    LinearModel,
+    LinearProblem,
+    linear_objective,
+    linear_svc,
+    linear_svr,
+    linear_violation,
+    response,
+)
 from maxmargin.problem.machines import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
 from maxmargin.problem.objective import Objective, dual_value, objective
 from maxmargin.problem.optimality import (
@@ -29,6 +38,8 @@ from maxmargin.problem.template import Model, Problem
 __all__ = [
     "JointModel",
     "JointProblem",
+    "LinearModel",
+    "LinearProblem",
     "Model",
     "Objective",
     "Problem",
@@ -42,12 +53,17 @@ __all__ = [
     "joint_objective",
     "joint_violation",
     "joint_violations",
+    "linear_objective",
+    "linear_svc",
+    "linear_svr",
+    "linear_violation",
     "model_of",
     "nu_svc",
     "nu_svr",
     "objective",
     "one_class",
     "prices",
+    "response",
     "scores",
     "svdd",
     "violation",

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = ["prices", "worth"]
+__all__ = ["paid", "prices", "worth"]
 
 
 def _prices(F, beta, lower, upper, epsilon, side, found):
@@ -36,6 +36,37 @@ def _prices(F, beta, lower, upper, epsilon, side, found):
             found[s, 3] += 1.0
 
 
+def _cost(slope, lower, upper, ridge, epsilon):
+    """Max of slope·β − ε|β| − ½rβ² over the box: what the template's loss is.
+
+    |β| takes ε off the gain; what is left is worth following to the bound, or for a
+    ridge to where it is used up.
+    """
+    gain = abs(slope) - epsilon
+    if gain <= 0.0:
+        return 0.0
+    if np.isnan(gain):
+        return gain
+    left = np.copysign(gain, slope)
+    best = upper if slope > 0.0 else lower
+    curved = 0.0
+    if ridge > 0.0:
+        best = min(max(left / ridge, lower), upper)
+        curved = 0.5 * ridge * best * best
+    return left * best - curved if best != 0.0 else 0.0
+
+
+_cost = njit(_cost)
+
+
+def _paid(f, p, lower, upper, ridge, epsilon):
+    """The losses of all points whose outputs are f."""
+    total = 0.0
+    for k in range(f.size):
+        total += _cost(-(f[k] + p[k]), lower[k], upper[k], ridge[k], epsilon)
+    return total
+
+
 def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
     """What primal and dual are made of: the sums that ``found`` ends up with."""
     norm2, weighted, linear, size, cost, margin = 0.0, 0.0, 0.0, 0.0, 0.0, np.inf
@@ -47,19 +78,10 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
         size += abs(beta[k])
         slope = -(plain + multipliers[side[k]])  # gain per unit of β
         margin = min(margin, 1.0 + slope * p[k])
-        # |β| takes ε off every gain; what is left is worth following to the bound, or
-        # for a ridge to where it is used up.
-        gain = abs(slope) - epsilon
-        if gain > 0.0:
-            left = np.copysign(gain, slope)
-            best = upper[k] if slope > 0.0 else lower[k]
-            if ridge[k] > 0.0:
-                best = min(max(left / ridge[k], lower[k]), upper[k])
-                cost -= 0.5 * ridge[k] * best * best
-            if best != 0.0:
-                cost += left * best
+        cost += _cost(slope, lower[k], upper[k], ridge[k], epsilon)
     found[:] = norm2, weighted, linear, size, cost, margin
 
 
+paid = njit(_paid)
 prices = njit(_prices)
 worth = njit(_worth)

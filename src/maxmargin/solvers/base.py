@@ -35,7 +35,16 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError, Stop
-from maxmargin.problem import JointProblem, Problem, objective, violation
+from maxmargin.problem import (
+    JointProblem,
+    LinearProblem,
+    Objective,
+    Problem,
+    linear_objective,
+    linear_violation,
+    objective,
+    violation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +52,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from maxmargin.problem import Model
+    from maxmargin.problem import LinearModel, Model
     from maxmargin.solvers.step import Step
 
     Vector = NDArray[np.float64]
@@ -92,6 +101,17 @@ class Measures(NamedTuple):
         both = objective(problem, model)
         worst = violation(problem, model.beta, model.gradient)
         return cls(both.primal, both.dual, worst)
+
+    @classmethod
+    def of_linear(cls, problem: LinearProblem, model: LinearModel) -> Measures:
+        """Figures of a linear machine."""
+        both = linear_objective(problem, model)
+        return cls(both.primal, both.dual, linear_violation(problem, model))
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap over max(|primal|, |dual|); 0 when both are 0."""
+        return Objective(self.primal, self.dual).relative_gap
 
     @property
     def gap(self) -> float:
@@ -289,7 +309,7 @@ def steps(
     Every Snapshot has a state of its own, so that a list of them is a film of the run;
     what only speeds the solver up (stored kernel values) is not copied.
     """
-    if not isinstance(problem, Problem | JointProblem):
+    if not isinstance(problem, Problem | JointProblem | LinearProblem):
         msg = (
             f"problem is {type(problem).__name__}: give a Problem; "
             "SVC(...).problem(X, y) makes one"
@@ -358,14 +378,17 @@ class _Work:
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._gram = problem.gram
-        self.done = 0
+        self._gram = getattr(problem, "gram", None)  # a linear machine has none
+        self.done = self._before = 0
+
+    def _count(self) -> int:
+        return 0 if self._gram is None else self._gram.n_kernel
 
     def __enter__(self) -> None:
-        self._before = self._gram.n_kernel
+        self._before = self._count()
 
     def __exit__(self, *failure: object) -> None:
-        self.done += self._gram.n_kernel - self._before
+        self.done += self._count() - self._before
 
 
 def _chunks(

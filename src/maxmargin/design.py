@@ -1,0 +1,199 @@
+"""The design matrix of a linear machine: Xw, X'u and X'DX, with or without a constant.
+
+Rows are dense or CSR, float32 or float64, and never copied; sums are made in float64.
+A constant column behind the others is read as if it were stored. Work is cut into parts
+that depend on the shape alone and results are added up in their order: every number of
+threads gives the same bits.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin.parallel import one_blas_thread
+from maxmargin.rows import DenseRows, Rows, rows_of, squared_norms
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.parallel import Workers
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Design", "add_row", "dot_row"]
+
+_PARTS = 8  # sums over rows are cut into so many
+_WORTH = 1 << 17  # numbers in a request below which a second thread does not pay
+_BLOCK = 2048  # rows whose product X'DX is made at a time
+
+
+def dot_row(rows: Any, i: int, w: Any, scaling: float) -> float:
+    """x_i·w; the last weight is that of the constant, if ``scaling`` is not 0."""
+    raise TypeError(f"no product for {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+def add_row(rows: Any, i: int, factor: float, w: Any, scaling: float) -> None:
+    """W += factor·x_i."""
+    raise TypeError(f"no sum for {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+@overload(dot_row, jit_options={"fastmath": set(ASSOCIATIVE)})
+def _overload_dot(rows, i, w, scaling):
+    return _dot_dense if is_record(rows, DenseRows) else _dot_csr
+
+
+@overload(add_row, jit_options={"fastmath": set(ASSOCIATIVE)})
+def _overload_add(rows, i, factor, w, scaling):
+    return _add_dense if is_record(rows, DenseRows) else _add_csr
+
+
+def _dot_dense(rows, i, w, scaling):
+    row = rows.data[i]
+    total = 0.0
+    for k in range(row.size):
+        total += row[k] * w[k]
+    if scaling != 0.0:
+        total += scaling * w[row.size]
+    return total
+
+
+def _dot_csr(rows, i, w, scaling):
+    total = 0.0
+    for e in range(rows.indptr[i], rows.indptr[i + 1]):
+        total += rows.data[e] * w[rows.indices[e]]
+    if scaling != 0.0:
+        total += scaling * w[rows.d]
+    return total
+
+
+def _add_dense(rows, i, factor, w, scaling):
+    row = rows.data[i]
+    for k in range(row.size):
+        w[k] += factor * row[k]
+    if scaling != 0.0:
+        w[row.size] += factor * scaling
+
+
+def _add_csr(rows, i, factor, w, scaling):
+    for e in range(rows.indptr[i], rows.indptr[i + 1]):
+        w[rows.indices[e]] += factor * rows.data[e]
+    if scaling != 0.0:
+        w[rows.d] += factor * scaling
+
+
+def _times(rows, start, stop, w, scaling, out):
+    for i in range(start, stop):
+        out[i] = dot_row(rows, i, w, scaling)
+
+
+def _back(rows, start, stop, u, scaling, out):
+    for i in range(start, stop):
+        if u[i] != 0.0:
+            add_row(rows, i, u[i], out, scaling)
+
+
+_times = njit(_times)
+_back = njit(_back)
+
+
+class Design:
+    """A matrix of rows, and behind them a column of ``scaling`` if that is not 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), C order, or CSR matrix
+        The rows; kept, not copied.
+    scaling : float
+        The value of the constant column; 0: there is none.
+    workers : Workers
+        Threads for large requests.
+    """
+
+    def __init__(self, X: Any, scaling: float, workers: Workers) -> None:
+        self.X, self.scaling, self.workers = X, float(scaling), workers
+        self.sparse = bool(sp.issparse(X))
+        self.n = int(X.shape[0])
+        self.width = int(X.shape[1]) + (scaling > 0.0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "scaling": self.scaling, "workers": self.workers}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows as compiled code reads them."""
+        return rows_of(self.X)
+
+    @property
+    def stored(self) -> int:
+        """How many numbers one product with w reads."""
+        return int(self.X.nnz if self.sparse else self.X.size)
+
+    @cached_property
+    def norms(self) -> Vector:
+        """Squared norms of the rows, the constant included."""
+        out = np.empty(self.n)
+        self.workers.spread(
+            lambda a, b: squared_norms(self.rows, a, b, 0.0, out), self.n, self._grain
+        )
+        return out + self.scaling**2
+
+    @property
+    def _grain(self) -> int:
+        """Rows that are worth a thread."""
+        return max(1, _WORTH * self.n // max(1, self.stored))
+
+    def times(self, w: Vector) -> Vector:
+        """X̃w, in one pass over the rows."""
+        out = np.empty(self.n)
+        self.workers.spread(
+            lambda a, b: _times(self.rows, a, b, w, self.scaling, out),
+            self.n,
+            self._grain,
+        )
+        return out
+
+    def back(self, u: Vector) -> Vector:
+        """X̃'u, in one pass over the rows whose u is not 0."""
+        edges = [self.n * part // _PARTS for part in range(_PARTS + 1)]
+        if self.stored < _WORTH:
+            edges = [0, self.n]
+        sums = np.zeros((len(edges) - 1, self.width))
+
+        def part(k: int) -> None:
+            _back(self.rows, edges[k], edges[k + 1], u, self.scaling, sums[k])
+
+        self.workers.map(part, range(len(edges) - 1))
+        total: Vector = sums.sum(axis=0)
+        return total
+
+    def square(self, weight: Vector, some: Index) -> NDArray[np.float64]:
+        """Σ weight_i·x̃_i·x̃_i' over the rows ``some`` (weights ≥ 0), for dense rows.
+
+        ``weight`` has an entry for each of ``some``.
+        """
+        blocks = range(0, some.size, _BLOCK)
+        strands = max(1, min(_PARTS, len(blocks)))
+
+        def strand(k: int) -> NDArray[np.float64]:
+            total = np.zeros((self.width, self.width))
+            for start in blocks[k::strands]:
+                at = some[start : start + _BLOCK]
+                root = np.sqrt(weight[start : start + _BLOCK])
+                part = np.empty((at.size, self.width))
+                np.multiply(self.X[at], root[:, None], out=part[:, : self.X.shape[1]])
+                if self.scaling:
+                    part[:, -1] = self.scaling * root
+                total += part.T @ part
+            return total
+
+        with one_blas_thread():
+            return sum(self.workers.map(strand, range(strands)))  # type: ignore[return-value]

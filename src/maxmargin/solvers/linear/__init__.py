@@ -1,0 +1,39 @@
+"""Solvers of linear machines: on the contract of all solvers, without a kernel.
+
+They take a :class:`~maxmargin.problem.LinearProblem` and hand back a
+:class:`~maxmargin.problem.LinearModel`; ``tol`` is a relative duality gap for every one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from maxmargin._lazy import exports
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
+    from maxmargin.solvers.linear.dual_descent import DualDescent
+    from maxmargin.solvers.linear.interior_point import InteriorPoint
+    from maxmargin.solvers.linear.newton import Newton
+    from maxmargin.solvers.linear.newton_cg import NewtonCg
+    from maxmargin.solvers.linear.pegasos import LinearPegasos
+
+_HOME = {
+    "AveragedSgd": "averaged_sgd",
+    "DualDescent": "dual_descent",
+    "InteriorPoint": "interior_point",
+    "LinearPegasos": "pegasos",
+    "Newton": "newton",
+    "NewtonCg": "newton_cg",
+}
+
+__all__ = [
+    "AveragedSgd",
+    "DualDescent",
+    "InteriorPoint",
+    "LinearPegasos",
+    "Newton",
+    "NewtonCg",
+]
+
+__getattr__, __dir__ = exports(__name__, _HOME, ())
