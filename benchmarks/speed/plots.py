@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
     from benchmarks.speed.score import Line
 
-__all__ = ["bars", "curves"]
+__all__ = ["bars", "curves", "pyplot", "ratios"]
 
-LOOKS = {"float64": {"color": BLUE}, "float32": {"color": ORANGE, "hatch": "///"}}
+Ratios = dict[str, dict[str, float | None]]  # of every label, then of every row
+LOOKS = ({"color": BLUE}, {"color": ORANGE, "hatch": "///"})
+TITLE = "covtype, C = 10, γ = 8, float64"
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """``matplotlib.pyplot``, without a screen."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -38,19 +41,25 @@ def _pyplot() -> Any:
     return plt
 
 
-def _ratios(ax: Any, found: dict[str, list[Line]], attribute: str, title: str) -> None:
-    sets = [line.row["set"] for lines in found.values() for line in lines]
-    sets = list(dict.fromkeys(sets))
+def _of(found: dict[str, list[Line]], attribute: str) -> Ratios:
+    return {
+        dtype: {line.row["set"]: getattr(line, attribute) for line in lines}
+        for dtype, lines in found.items()
+    }
+
+
+def ratios(ax: Any, found: Ratios, title: str) -> None:
+    """Bars of ratios, one colour a label."""
+    sets = list(dict.fromkeys(name for known in found.values() for name in known))
     width = 0.8 / len(found)
-    for k, (dtype, lines) in enumerate(found.items()):
-        known = {line.row["set"]: getattr(line, attribute) for line in lines}
+    for k, (label, known) in enumerate(found.items()):
         some = [name for name in sets if known.get(name) is not None]
         where = [sets.index(name) + (k - (len(found) - 1) / 2) * width for name in some]
         # From 1, where both are as fast: losses go to the left.
         sizes = [known[name] - 1.0 for name in some]
         ax.barh(
-            where, sizes, width, left=1.0, label=dtype, edgecolor=BLACK, linewidth=0.6,
-            **LOOKS[dtype],
+            where, sizes, width, left=1.0, label=label, edgecolor=BLACK, linewidth=0.6,
+            **cycled(LOOKS, k),
         )  # fmt: skip
     ax.axvline(1.0, color=BLACK, linewidth=1.2)
     ax.set_xscale("log")
@@ -71,14 +80,15 @@ def _ratios(ax: Any, found: dict[str, list[Line]], attribute: str, title: str) -
 
 def bars(found: dict[str, list[Line]], path: Path) -> None:
     """How many times faster than the fastest peer, fit and predict."""
-    plt = _pyplot()
+    plt = pyplot()
     count = max(map(len, found.values()))
     size = (10.0, 1.5 + 0.36 * count)
     figure, axes = plt.subplots(
         1, 2, figsize=size, layout="constrained", sharey=True, squeeze=True
     )
-    _ratios(axes[0], found, "fastest", "fit")
-    _ratios(axes[1], found, "decide_fastest", "decision values of the test rows")
+    ratios(axes[0], _of(found, "fastest"), "fit")
+    title = "decision values of the test rows"
+    ratios(axes[1], _of(found, "decide_fastest"), title)
     axes[1].invert_yaxis()  # shared, and so turned over twice
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize="small")
@@ -86,9 +96,9 @@ def bars(found: dict[str, list[Line]], path: Path) -> None:
     plt.close(figure)
 
 
-def curves(measured: dict[str, list[Any]], path: Path) -> None:
+def curves(measured: dict[str, list[Any]], path: Path, title: str = TITLE) -> None:
     """Fit seconds against the number of rows."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
     for k, (name, curve) in enumerate(measured.items()):
         if not curve:
@@ -106,7 +116,7 @@ def curves(measured: dict[str, list[Any]], path: Path) -> None:
     ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     ax.set_xlabel("rows")
     ax.set_ylabel("fit seconds")
-    ax.set_title("covtype, C = 10, γ = 8, float64")
+    ax.set_title(title)
     ax.grid(alpha=0.3)
     legend(ax)
     figure.savefig(path, dpi=110)

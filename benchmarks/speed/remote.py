@@ -6,7 +6,7 @@ import atexit
 import multiprocessing
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.speed.server import serve
+from benchmarks.speed.server import Server, serve
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -29,12 +29,20 @@ class Remote:
     ----------
     name : str
         The library.
+    server : type
+        Whose methods are the verbs that can be asked for.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, server: type[Any] = Server) -> None:
         self.name = name
+        self._server = server
         self._process: Any = None
         self._pipe: Connection | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process, with all that it was given."""
+        return self._process is not None
 
     def call(self, verb: str, *args: Any, seconds: float | None = None) -> Any:
         """Ask, and wait at most so long for the answer."""
@@ -69,7 +77,7 @@ class Remote:
         # Not a daemon: joblib gives those one core. Python would wait for it at the end.
         atexit.register(self.stop)
         self._process = context.Process(
-            target=serve, args=(theirs, self.name), daemon=False
+            target=serve, args=(theirs, self.name, self._server), daemon=False
         )
         self._process.start()
         theirs.close()  # so that its end is seen here

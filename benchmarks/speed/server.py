@@ -75,10 +75,10 @@ class Server:
         return memory.peak_of(self.machine.run)
 
 
-def serve(connection: Connection, name: str) -> None:
+def serve(connection: Connection, name: str, kind: type[Any] = Server) -> None:
     """Answer until the parent hangs up."""
     warnings.simplefilter("ignore")  # a peer's own warnings are not ours to show
-    server = Server(name)
+    server = kind(name)
     while True:
         try:
             verb, args = connection.recv()

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from benchmarks.speed.score import Line, Standing
 
 __all__ = [
+    "NONE",
     "fits",
+    "grid",
     "growth",
     "latency",
     "legend",
@@ -21,6 +23,8 @@ __all__ = [
     "memory",
     "predictions",
     "quality",
+    "seconds",
+    "times",
 ]
 
 NONE = "–"
@@ -42,7 +46,8 @@ def times(value: float | None, *, bound: bool = False) -> str:
     return ("≥ " if bound else "") + (text or f"{value:.2f}") + "×"
 
 
-def _table(head: list[str], body: list[list[str]]) -> str:
+def grid(head: list[str], body: list[list[str]]) -> str:
+    """A table in Markdown."""
     lines = [head, ["---"] * len(head), *body]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -102,7 +107,7 @@ def fits(found: list[Line], *, spread: bool = False) -> str:
         cells.append(_ratio(line))
         cells += [times(line.limit), times(line.decide_fastest)]
         body.append([_title(line), *cells])
-    return _table(head, body)
+    return grid(head, body)
 
 
 def predictions(found: list[Line]) -> str:
@@ -124,7 +129,7 @@ def predictions(found: list[Line]) -> str:
         ratios = [times(line.decide_fastest), times(line.decide_reference)]
         body.append([f"**{line.row['set']}**", *cells, *ratios])
     head = ["set", *names, "fastest peer ÷ ours", "scikit-learn ÷ ours"]
-    return _table(head, body)
+    return grid(head, body)
 
 
 def quality(found: list[Line]) -> str:
@@ -140,7 +145,7 @@ def quality(found: list[Line]) -> str:
                 missed = NONE if one.missed is None else f"{max(0.0, one.missed):.0e}"
                 cells.append(f"{one.violation:.6f}{one.mark}, {missed}")
         body.append([f"**{line.row['set']}**", *cells])
-    return _table(["violation, objective missed by", *names], body)
+    return grid(["violation, objective missed by", *names], body)
 
 
 def means(found: dict[str, list[Line]]) -> str:
@@ -172,7 +177,7 @@ def means(found: dict[str, list[Line]]) -> str:
                     times(mean(line.decide_reference for line in some)),
                 ]
             )
-    return _table(head, body)
+    return grid(head, body)
 
 
 def legend(found: list[Line], tol: float) -> str:
@@ -209,7 +214,7 @@ def growth(curves: dict[str, list[Any]]) -> str:
         power = exponent(curve)
         cells = [seconds(known.get(n)) for n in sizes]
         body.append([name, *cells, NONE if power is None else f"{power:.2f}"])
-    return _table(["rows", *(f"{n:,}" for n in sizes), "exponent"], body)
+    return grid(["rows", *(f"{n:,}" for n in sizes), "exponent"], body)
 
 
 def memory(records: list[dict[str, Any]]) -> str:
@@ -219,13 +224,13 @@ def memory(records: list[dict[str, Any]]) -> str:
         allowed = f"{one['allowed']:.0f}" if one["machine"] == OURS else NONE
         above = f"{one['above']:.0f}" if "above" in one else one["reason"]
         body.append([one["set"], one["machine"], f"{one['cache']:.0f}", above, allowed])
-    return _table(["set", "library", "cache MB", "above warm-up MB", "allowed"], body)
+    return grid(["set", "library", "cache MB", "above warm-up MB", "allowed"], body)
 
 
 def latency(records: list[dict[str, Any]]) -> str:
     """Import and first fits."""
     body = [[r["name"], f"{r['median']:.2f}", f"{r['budget']:g}"] for r in records]
-    return _table(["", "median s", "budget s"], body)
+    return grid(["", "median s", "budget s"], body)
 
 
 def machine(about: dict[str, Any]) -> str:

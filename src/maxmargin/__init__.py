@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         NumericalError,
         VanishingMarginWarning,
     )
+    from maxmargin.estimators.linear.svc import LinearSVC
+    from maxmargin.estimators.linear.svr import LinearSVR
     from maxmargin.estimators.nu_svc import NuSVC
     from maxmargin.estimators.nu_svr import NuSVR
     from maxmargin.estimators.one_class import OneClassSVM
@@ -37,6 +39,8 @@ _HOME = {
     "SVC": "estimators.svc",
     "NuSVC": "estimators.nu_svc",
     "SVR": "estimators.svr",
+    "LinearSVC": "estimators.linear.svc",
+    "LinearSVR": "estimators.linear.svr",
     "NuSVR": "estimators.nu_svr",
     "OneClassSVM": "estimators.one_class",
     "SVDD": "estimators.svdd",
@@ -62,6 +66,8 @@ __all__ = [
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
+    "LinearSVC",
+    "LinearSVR",
     "MissingExtraError",
     "NuSVC",
     "NuSVR",

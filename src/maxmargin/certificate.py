@@ -50,6 +50,8 @@ class Certificate:
         Time the solver took; on top of several problems, that of the whole fit.
     stop : str
         Why it stopped, a sentence.
+    solver : str
+        Which solver ran, where there was a choice.
     problems : tuple of Certificate
         One for each binary problem; empty when there is only one, which is this.
     name : str
@@ -73,6 +75,7 @@ class Certificate:
     criterion: str = "violation"
     balance: float = 0.0
     name: str = ""
+    solver: str = ""
     problems: tuple[Certificate, ...] = field(default=(), repr=False)
 
     @property
@@ -108,6 +111,8 @@ class Certificate:
                 f"work        {self.n_iter:,} iterations, "
                 f"{self.n_kernel:,} kernel values, {self.seconds:.3g} s"
             )
+        if self.solver:
+            lines.append(f"solver      {self.solver}")
         if self.stop:
             lines.append(f"stop        {self.stop}")
         if self.problems:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin._jit.prefetch import prefetch
 from maxmargin.parallel import one_blas_thread
 from maxmargin.rows import DenseRows, Rows, rows_of, squared_norms
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Design", "add_row", "dot_row"]
+__all__ = ["Design", "add_row", "dot_row", "fetch_row"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers in a request below which a second thread does not pay
@@ -43,6 +44,16 @@ def add_row(rows: Any, i: int, factor: float, w: Any, scaling: float) -> None:
     raise TypeError(f"no sum for {type(rows).__name__}: compiled code only")  # noqa: EM102
 
 
+def fetch_row(rows: Any, i: int) -> None:
+    """Hint that x_i will be read soon."""
+    raise TypeError(f"no rows in {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+@overload(fetch_row)
+def _overload_fetch(rows, i):
+    return _fetch_dense if is_record(rows, DenseRows) else _fetch_csr
+
+
 @overload(dot_row, jit_options={"fastmath": set(ASSOCIATIVE)})
 def _overload_dot(rows, i, w, scaling):
     return _dot_dense if is_record(rows, DenseRows) else _dot_csr
@@ -51,6 +62,20 @@ def _overload_dot(rows, i, w, scaling):
 @overload(add_row, jit_options={"fastmath": set(ASSOCIATIVE)})
 def _overload_add(rows, i, factor, w, scaling):
     return _add_dense if is_record(rows, DenseRows) else _add_csr
+
+
+def _fetch_dense(rows, i):
+    d = rows.data.shape[1]
+    for k in range(0, min(d, 64), 8):  # the processor sees by itself how it goes on
+        prefetch(rows.data, i * d + k)
+
+
+def _fetch_csr(rows, i):
+    start = rows.indptr[i]
+    prefetch(rows.indices, start)
+    prefetch(rows.indices, start + 8)
+    prefetch(rows.data, start)
+    prefetch(rows.data, start + 8)
 
 
 def _dot_dense(rows, i, w, scaling):
@@ -64,9 +89,23 @@ def _dot_dense(rows, i, w, scaling):
 
 
 def _dot_csr(rows, i, w, scaling):
-    total = 0.0
-    for e in range(rows.indptr[i], rows.indptr[i + 1]):
-        total += rows.data[e] * w[rows.indices[e]]
+    start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    # Four sums, for one would wait for each of its additions; unsigned, for an index
+    # that may be negative is tested before it is used.
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    e = start
+    while e + np.uint64(4) <= stop:
+        one += rows.data[e] * w[np.uint64(rows.indices[e])]
+        two += rows.data[e + np.uint64(1)] * w[np.uint64(rows.indices[e + np.uint64(1)])]
+        three += (
+            rows.data[e + np.uint64(2)] * w[np.uint64(rows.indices[e + np.uint64(2)])]
+        )
+        four += rows.data[e + np.uint64(3)] * w[np.uint64(rows.indices[e + np.uint64(3)])]
+        e += np.uint64(4)
+    total = (one + two) + (three + four)
+    while e < stop:
+        total += rows.data[e] * w[np.uint64(rows.indices[e])]
+        e += np.uint64(1)
     if scaling != 0.0:
         total += scaling * w[rows.d]
     return total
@@ -81,10 +120,26 @@ def _add_dense(rows, i, factor, w, scaling):
 
 
 def _add_csr(rows, i, factor, w, scaling):
-    for e in range(rows.indptr[i], rows.indptr[i + 1]):
-        w[rows.indices[e]] += factor * rows.data[e]
+    for e in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+        w[np.uint64(rows.indices[e])] += factor * rows.data[e]
     if scaling != 0.0:
         w[rows.d] += factor * scaling
+
+
+def _square(rows, some, weight, start, step, size, scaling, out):
+    """Upper half of Σ weight·x·x' of sparse rows, blocks of ``size``, every step-th."""
+    for first in range(start * size, some.size, step * size):
+        for t in range(first, min(first + size, some.size)):
+            i = some[t]
+            for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                line = out[rows.indices[e]]
+                value = weight[t] * rows.data[e]
+                for g in range(e, rows.indptr[i + 1]):
+                    line[rows.indices[g]] += value * rows.data[g]
+                if scaling != 0.0:
+                    line[rows.d] += value * scaling
+            if scaling != 0.0:
+                out[rows.d, rows.d] += weight[t] * scaling * scaling
 
 
 def _times(rows, start, stop, w, scaling, out):
@@ -100,6 +155,7 @@ def _back(rows, start, stop, u, scaling, out):
 
 _times = njit(_times)
 _back = njit(_back)
+_square = njit(_square)
 
 
 class Design:
@@ -131,6 +187,19 @@ class Design:
     def rows(self) -> Rows:
         """The rows as compiled code reads them."""
         return rows_of(self.X)
+
+    @cached_property
+    def columns(self) -> Rows:
+        """A copy of the columns, as rows, the constant behind the others."""
+        if self.sparse:
+            parts = [self.X.T]
+            if self.scaling:
+                parts.append(sp.csr_matrix(np.full((1, self.n), self.scaling)))
+            return rows_of(sp.vstack(parts, format="csr", dtype=self.X.dtype))
+        table = np.empty((self.width, self.n), self.X.dtype)
+        table[: self.X.shape[1]] = self.X.T
+        table[self.X.shape[1] :] = self.scaling
+        return rows_of(table)
 
     @property
     def stored(self) -> int:
@@ -176,10 +245,12 @@ class Design:
         return total
 
     def square(self, weight: Vector, some: Index) -> NDArray[np.float64]:
-        """Σ weight_i·x̃_i·x̃_i' over the rows ``some`` (weights ≥ 0), for dense rows.
+        """Σ weight_i·x̃_i·x̃_i' over the rows ``some``; weights ≥ 0, one for each of them.
 
-        ``weight`` has an entry for each of ``some``.
+        Dense rows by blocks in the BLAS, sparse ones by what they store.
         """
+        if self.sparse:
+            return self._sparse_square(weight, some)
         blocks = range(0, some.size, _BLOCK)
         strands = max(1, min(_PARTS, len(blocks)))
 
@@ -197,3 +268,16 @@ class Design:
 
         with one_blas_thread():
             return sum(self.workers.map(strand, range(strands)))  # type: ignore[return-value]
+
+    def _sparse_square(self, weight: Vector, some: Index) -> NDArray[np.float64]:
+        # Every strand has a matrix of its own: few where those are large.
+        strands = 8 if self.width <= 512 else 2
+        out = np.zeros((strands, self.width, self.width))
+
+        def strand(k: int) -> None:
+            _square(self.rows, some, weight, k, strands, _BLOCK, self.scaling, out[k])
+
+        self.workers.map(strand, range(strands))
+        upper = out.sum(axis=0)
+        whole: NDArray[np.float64] = upper + np.triu(upper, 1).T
+        return whole

@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = ["uniform"]
+__all__ = ["shuffle", "uniform"]
 
 
 def uniform(seed, step):
@@ -24,3 +24,16 @@ def uniform(seed, step):
 
 
 uniform = njit(uniform)
+
+
+def shuffle(order, size, seed, epoch):
+    """The first ``size`` in another order, from nothing but seed and number of the epoch.
+
+    R. A. Fisher and F. Yates, 1938.
+    """
+    for k in range(size - 1, 0, -1):
+        other = int(uniform(seed + epoch, k) * (k + 1))
+        order[k], order[other] = order[other], order[k]
+
+
+shuffle = njit(shuffle)

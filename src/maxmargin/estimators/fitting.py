@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Index = NDArray[np.intp]
 
-__all__ = ["Solution", "Task", "fitted_attributes", "solve_all", "warn_about"]
+__all__ = [
+    "ADVICE",
+    "Solution",
+    "Task",
+    "fitted_attributes",
+    "observers_of",
+    "solve_all",
+    "warn_about",
+]
 
 # warn → warn_about → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
@@ -92,7 +100,7 @@ def solve_all(
     """
     first = tasks[0]
     count = len(first.parts)
-    observers = [*_observers(estimator, count * len(tasks)), *bridges]
+    observers = [*observers_of(estimator, count * len(tasks)), *bridges]
     cache_bytes = int(estimator.cache_size * (1 << 20))
     with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
         gram = training_gram(first.kernel, first.rows, workers=workers)
@@ -182,7 +190,8 @@ def _along(
         start = now.expansion.coef if getattr(solver, "restarts", True) else None
 
 
-def _observers(estimator: Any, problems: int) -> list[Observer]:
+def observers_of(estimator: Any, problems: int) -> list[Observer]:
+    """Who watches a fit of so many problems: clock, progress bar, the user's own."""
     observers: list[Observer] = []
     if estimator.time_limit is not None:
         observers.append(TimeLimit(float(estimator.time_limit)))

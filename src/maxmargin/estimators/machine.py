@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +34,7 @@ from maxmargin.estimators.prediction import (
 )
 from maxmargin.kernels.factory import check_rows, training_gram
 from maxmargin.parallel import Workers
-from maxmargin.validation import is_precomputed, prediction_rows
+from maxmargin.validation import is_precomputed, prediction_rows, unless_refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +86,7 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         began = time.perf_counter()
         check_parameters(self)
         before = earlier_model(self)
-        with self._unless_refused():
+        with unless_refused(self):
             task = self._task(X, y, sample_weight)
         warm = None if before is None else coefficients_to_go_on_from(before, task)
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -151,19 +150,6 @@ class KernelMachine(CallbackSupport, BaseEstimator):
             gram = gram.narrowed(part.rows)
         problem: Problem = part.problem(gram)
         return problem
-
-    @contextmanager
-    def _unless_refused(self) -> Iterator[None]:
-        """Leave an earlier model as it was, its columns too, when X or y is refused."""
-        names = ("n_features_in_", "feature_names_in_")
-        known = {name: vars(self)[name] for name in names if name in vars(self)}
-        try:
-            yield
-        except BaseException:
-            for name in names:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(known)
-            raise
 
     def _accept(self, task: Task, solution: Solution, seconds: float) -> None:
         """Become the fitted machine of a solution."""

@@ -33,6 +33,7 @@ __all__ = [
     "Rule",
     "check_parameters",
     "effective_gamma",
+    "one_of",
 ]
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
@@ -87,14 +88,15 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
 
 
-def _one_of(*names: str) -> Rule:
+def one_of(*names: str) -> Rule:
+    """The rule of a parameter that is one of some words."""
     words = " or ".join(repr(name) for name in names)
     return Rule(_text, lambda value: value in names, f"a str: {words}")
 
 
 _SWITCH = Rule(_boolean, _always, "True or False")
 
-PAIRS_OR_RESTS = _one_of("ovo", "ovr")
+PAIRS_OR_RESTS = one_of("ovo", "ovr")
 FINITE_C = Rule(
     _real,
     lambda value: 0.0 < value < math.inf,
@@ -129,8 +131,8 @@ RULES: dict[str, Rule] = {
         "errors up to epsilon cost nothing",
     ),
     "probability": _SWITCH,
-    "calibration": _one_of("sigmoid", "isotonic"),
-    "multi_class": _one_of("ovo", "ovr", "crammer_singer"),
+    "calibration": one_of("sigmoid", "isotonic"),
+    "multi_class": one_of("ovo", "ovr", "crammer_singer"),
     "degree": Rule(
         _integer,
         lambda value: 0 <= value < 2**31,
@@ -178,7 +180,7 @@ RULES: dict[str, Rule] = {
         "an integer of at least -1",
         "-1 leaves the limit to the solver",
     ),
-    "decision_function_shape": _one_of("ovr", "ovo"),
+    "decision_function_shape": one_of("ovr", "ovo"),
     "break_ties": _SWITCH,
     "random_state": Rule(
         lambda value: (
@@ -190,7 +192,7 @@ RULES: dict[str, Rule] = {
         lambda value: not _integer(value) or 0 <= value < 2**32,
         "None, an integer between 0 and 2**32 - 1, or a RandomState",
     ),
-    "loss": _one_of("hinge", "squared_hinge"),
+    "loss": one_of("hinge", "squared_hinge"),
     "fit_intercept": _SWITCH,
     "solver": Rule(
         lambda value: isinstance(value, str) or is_solver(value),

@@ -5,6 +5,7 @@
 ``joint`` is the one programme that is not an instance: Crammer and Singer's.
 """
 
+from maxmargin.problem._passes import paid, prices
 from maxmargin.problem.joint import (
     JointModel,
     JointProblem,
@@ -29,7 +30,6 @@ from maxmargin.problem.optimality import (
     extremes,
     imbalance,
     model_of,
-    prices,
     scores,
     violation,
 )
@@ -62,6 +62,7 @@ __all__ = [
     "nu_svr",
     "objective",
     "one_class",
+    "paid",
     "prices",
     "response",
     "scores",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["extremes", "imbalance", "model_of", "prices", "scores", "violation"]
+__all__ = ["extremes", "imbalance", "model_of", "scores", "violation"]
 
 
 def scores(problem: Problem, beta: Vector, gradient: Vector) -> tuple[Vector, Vector]:

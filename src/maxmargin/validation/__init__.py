@@ -14,7 +14,7 @@ from maxmargin.validation.labels import (
     encode_labels,
     sample_weights,
 )
-from maxmargin.validation.refusals import input_errors
+from maxmargin.validation.refusals import input_errors, unless_refused
 from maxmargin.validation.rows import (
     is_function,
     is_precomputed,
@@ -33,4 +33,5 @@ __all__ = [
     "prediction_rows",
     "sample_weights",
     "training_rows",
+    "unless_refused",
 ]

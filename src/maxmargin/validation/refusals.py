@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["input_errors", "refuse_huge"]
+__all__ = ["input_errors", "refuse_huge", "unless_refused"]
 
 LARGEST = 1e150  # of targets and weights
 
@@ -44,3 +44,17 @@ def refuse_huge(name: str, values: Vector) -> None:
             f"scale {name} to a maximum of 1, say"
         )
         raise InputError(msg)
+
+
+@contextmanager
+def unless_refused(estimator: Any) -> Iterator[None]:
+    """Leave an earlier model as it was, its columns too, when X or y is refused."""
+    names = ("n_features_in_", "feature_names_in_")
+    known = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            estimator.__dict__.pop(name, None)
+        estimator.__dict__.update(known)
+        raise

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
     from maxmargin.solvers.linear.dual_descent import DualDescent
     from maxmargin.solvers.linear.interior_point import InteriorPoint
+    from maxmargin.solvers.linear.lasso_descent import LassoDescent
+    from maxmargin.solvers.linear.lasso_newton import LassoNewton
     from maxmargin.solvers.linear.newton import Newton
     from maxmargin.solvers.linear.newton_cg import NewtonCg
     from maxmargin.solvers.linear.pegasos import LinearPegasos
@@ -22,6 +24,8 @@ _HOME = {
     "AveragedSgd": "averaged_sgd",
     "DualDescent": "dual_descent",
     "InteriorPoint": "interior_point",
+    "LassoDescent": "lasso_descent",
+    "LassoNewton": "lasso_newton",
     "LinearPegasos": "pegasos",
     "Newton": "newton",
     "NewtonCg": "newton_cg",
@@ -31,6 +35,8 @@ __all__ = [
     "AveragedSgd",
     "DualDescent",
     "InteriorPoint",
+    "LassoDescent",
+    "LassoNewton",
     "LinearPegasos",
     "Newton",
     "NewtonCg",

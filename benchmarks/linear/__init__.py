@@ -1,0 +1,1 @@
+"""Seconds of linear machines, ours and the peers', at equal measured duality gaps."""

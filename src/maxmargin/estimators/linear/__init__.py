@@ -1,0 +1,1 @@
+"""Machines without a kernel: the same contract, certificates and manners."""

@@ -1,0 +1,153 @@
+"""What LinearSVC and LinearSVR do alike: a fit from checks to certificate, outputs."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin._callback_bridge import CallbackSupport, bridge_for
+from maxmargin.certificate import worst_of
+from maxmargin.errors import InputError
+from maxmargin.estimators.kernel_input import check_magnitude
+from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
+from maxmargin.estimators.linear.solving import (
+    LinearTask,
+    Solved,
+    solve_all,
+    warn_if_early,
+)
+from maxmargin.estimators.parameters import Rule, check_parameters, one_of
+from maxmargin.validation import prediction_rows, unless_refused
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.certificate import Certificate
+    from maxmargin.solvers.base import Snapshot
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["COMMON_RULES", "LinearMachine"]
+
+COMMON_RULES: dict[str, Rule] = {
+    "C": Rule(
+        lambda value: isinstance(value, int | float | np.number) and value is not True,
+        lambda value: 0.0 < value < math.inf,
+        "a positive, finite number",
+        "C is the price of an error; for a hard margin use SVC(kernel='linear', C=inf)",
+    ),
+    "intercept": one_of("regularised", "free"),
+    "intercept_scaling": Rule(
+        lambda value: isinstance(value, int | float | np.number) and value is not True,
+        lambda value: -math.inf < value < math.inf,
+        "a finite number",
+    ),
+    "solver": Rule(
+        lambda value: isinstance(value, str) or is_linear_solver(value),
+        is_linear_solver,
+        f"a str: {' or '.join(map(repr, NAMES))}; or a solver of "
+        "maxmargin.solvers.linear",
+    ),
+    "dual": Rule(
+        lambda value: isinstance(value, bool | np.bool_ | str),
+        lambda value: not isinstance(value, str) or value == "auto",
+        "True, False or 'auto'",
+    ),
+}
+
+
+class LinearMachine(CallbackSupport, BaseEstimator):
+    """The frame of a linear fit. A machine says what its problems are (``_task``)."""
+
+    _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
+    kernel: ClassVar[str] = "linear"  # for the checks that all machines share
+
+    coef_: Any
+    intercept_: Any
+    certificate_: Certificate
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
+        """Check what ``fit`` was given, and say what is to be solved."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """The body of every ``fit``."""
+        began = time.perf_counter()
+        check_parameters(self)
+        if self.fit_intercept and self.intercept_scaling <= 0.0:
+            msg = (
+                f"Intercept scaling is {self.intercept_scaling!r} but needs to be "
+                "greater than 0. To disable fitting an intercept, set "
+                "fit_intercept=False."
+            )
+            raise InputError(msg)
+        before = getattr(self, "dual_coef_", None) if self.warm_start else None
+        with unless_refused(self):
+            task = self._task(X, y, sample_weight)
+            check_magnitude(task.rows, lambda norm2: norm2)
+        count, n = len(task.names), task.rows.shape[0]
+        if before is not None and before.shape != (count, n):
+            msg = (
+                f"warm_start=True: the model before has dual variables of shape "
+                f"{before.shape}, these data need {(count, n)}; fit the same rows and "
+                "classes, or use warm_start=False"
+            )
+            raise InputError(msg)
+        metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
+        bridges = bridge_for(self, X, y, _nothing, metadata=metadata, total=count)
+        solved = solve_all(self, task, before, bridges)
+        self._accept(task, solved, time.perf_counter() - began)
+        warn_if_early(solved)
+        for bridge in bridges:
+            bridge.finish()
+        return self
+
+    def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
+        """Become the fitted machine of a solution."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            if name not in ("n_features_in_", "feature_names_in_"):
+                delattr(self, name)  # of an earlier fit
+        d = task.rows.shape[1]
+        self.__dict__.update(task.known)
+        self.coef_ = np.array([one.model.w[:d] for one in solved])
+        self.intercept_ = (
+            np.array([one.model.bias for one in solved]) if self.fit_intercept else 0.0
+        )
+        self.dual_coef_ = np.array([one.model.beta for one in solved])
+        self.n_iter_ = max(one.n_iter for one in solved)
+        self.certificate_ = worst_of(
+            [one.certificate for one in solved],
+            n_support=int(np.count_nonzero(self.dual_coef_.any(axis=0))),
+            n_kernel=0,
+            seconds=seconds,
+        )
+
+    def _outputs(self, X: Any) -> Vector:
+        """XW' + b, one product."""
+        check_is_fitted(self)
+        check_parameters(self)
+        rows = prediction_rows(self, X)
+        coef = self.coef_
+        table = coef.reshape(1, -1) if coef.ndim == 1 else coef
+        if sparse.issparse(rows) or sparse.issparse(table):
+            product = rows @ table.T
+            outputs = product.toarray() if sparse.issparse(product) else product
+        else:
+            outputs = rows @ table.T
+        result: Vector = outputs + self.intercept_
+        return result
+
+
+def _nothing(snapshot: Snapshot) -> None:
+    """Fitted attributes of a run that goes on, for scikit-learn's callbacks: none yet."""

@@ -1,0 +1,258 @@
+"""Linear classification with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin._callback_bridge import with_callbacks
+from maxmargin.estimators.linear.combinations import check_combination
+from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.solving import LinearTask
+from maxmargin.estimators.parameters import one_of
+from maxmargin.problem import linear_svc
+from maxmargin.validation import encode_labels, sample_weights, training_rows
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from maxmargin.design import Design
+    from maxmargin.problem import LinearProblem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["LinearSVC"]
+
+
+class LinearSVC(ClassifierMixin, LinearMachine):
+    r"""Linear support vector classification that certifies its answer.
+
+    Solves, for rows :math:`x_i` with labels :math:`y_i = \pm1`,
+
+    .. math:: \min_{w,b}\ \tfrac12\|w\|^2\ (+ \tfrac12(b/s)^2)
+              + \sum_i C_i\max(0, 1 - y_i(w\cdot x_i + b))^2
+
+    or the loss without the square, or with ‖w‖₁ for the penalty; s is
+    ``intercept_scaling``, and the term in brackets is there unless the intercept is free.
+    Of several classes each is told from all others.
+
+    Parameters
+    ----------
+    penalty : {'l1', 'l2'}, default='l2'
+        Of the weights; 'l1' leaves most of them 0, and goes with the squared hinge.
+    loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
+        Price of a margin error; 'hinge' is that of :class:`~maxmargin.SVC`.
+    dual : bool or 'auto', default='auto'
+        Accepted where scikit-learn accepts it; every solver knows both sides.
+    tol : float, default=1e-4
+        Relative duality gap at which the solver stops.
+    C : float, default=1.0
+        Price of an error.
+    multi_class : {'ovr', 'crammer_singer'}, default='ovr'
+        Each class against the rest, or one problem for all.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1
+        Value of the constant feature whose weight is the intercept: the larger, the less
+        it is regularised.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of C for the rows of each class; against the rest, as in LIBLINEAR, for
+        the rows of the one class alone.
+    verbose : bool or int, default=0
+        Show a progress bar on stderr.
+    random_state : int, RandomState instance or None, default=None
+        Order of the rows in coordinate descent, draws of Pegasos.
+    max_iter : int, default=1000
+        Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
+    intercept : {'regularised', 'free'}, default='regularised'
+        'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', \
+            'pegasos'} or solver, default='auto'
+        See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
+        ran.
+    n_jobs : int or None, default=None
+        Threads; None uses every core available. Results are the same for all.
+    time_limit : float or None, default=None
+        Seconds after which the solver stops with what it has.
+    callbacks : observer, callable, list of them, or None, default=None
+        Told of the run; see :mod:`maxmargin.observers`.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the dual variables of the fit before.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,), or 0.0
+        Intercepts.
+    dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
+        Dual variables β, the other half of the proof; near X'β = w at the end.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    n_iter_ : int
+        Iterations, in the unit of the solver; the most of all classes.
+    certificate_ : Certificate
+        Proof of how good the answer is.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What X looked like.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LinearSVC
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    >>> model = LinearSVC().fit(X, [0, 0, 1, 1])
+    >>> model.predict([[0.5, 0.5], [2.5, 2.5]]).tolist()
+    [0, 1]
+    >>> model.certificate_.ok
+    True
+    """
+
+    _own_rules = {  # noqa: RUF012 - as in every machine
+        **COMMON_RULES,
+        "penalty": one_of("l1", "l2"),
+        "loss": one_of("hinge", "squared_hinge"),
+        "multi_class": one_of("ovr", "crammer_singer"),
+    }
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: Any = "auto",
+        tol: float = 1e-4,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: bool | int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "regularised",
+        solver: Any = "auto",
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        callbacks: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; rows of weight ≤ 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+        """
+        machine: Self = self._fit(X, y, sample_weight)
+        return machine
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
+        check_combination(self.penalty, self.loss, self.dual)
+        rows, given = training_rows(self, X, y)
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        labels = encode_labels(given, weight, self.class_weight)
+        count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
+        classes, codes, factor = labels
+        k = len(classes)
+        names = [f"{one} against the rest" for one in classes]
+        if k == 2:
+            names = [f"{classes[0]} against {classes[1]}"]
+
+        def make(number: int, design: Design) -> LinearProblem:
+            own = codes == (1 if k == 2 else number)
+            price = float(self.C) * count
+            # Against the rest, LIBLINEAR weights the one class alone.
+            price *= factor[codes] if k == 2 else np.where(own, factor[number], 1.0)
+            price[codes < 0] = 0.0
+            return linear_svc(
+                design,
+                np.where(own, 1.0, -1.0),
+                price,
+                squared=self.loss == "squared_hinge",
+                free=self.fit_intercept and self.intercept == "free",
+                lasso=self.penalty == "l1",
+            )
+
+        return LinearTask(rows, names, make, {"classes_": classes})
+
+    def decision_function(self, X: Any) -> Vector:
+        """The value w·x + b of every row, one for each class if there are several.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for ``classes_[1]``.
+        """
+        outputs = self._outputs(X)
+        return outputs.ravel() if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
+        outputs = self._outputs(X)
+        if outputs.shape[1] == 1:
+            codes = (outputs.ravel() > 0.0).astype(np.intp)
+        else:
+            codes = outputs.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def sparsify(self) -> Self:
+        """Keep the weights as CSR, for a penalty that leaves most of them 0."""
+        check_is_fitted(self)
+        self.coef_ = sparse.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep the weights as an array again."""
+        check_is_fitted(self)
+        if sparse.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self

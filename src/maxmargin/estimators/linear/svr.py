@@ -1,0 +1,201 @@
+"""Linear regression with a tube, and scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from maxmargin._callback_bridge import with_callbacks
+from maxmargin.estimators.linear.combinations import check_combination
+from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.solving import LinearTask, Solved
+from maxmargin.estimators.parameters import one_of
+from maxmargin.problem import linear_svr
+from maxmargin.validation import counted_rows, sample_weights, training_rows
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import NDArray
+
+    from maxmargin.design import Design
+    from maxmargin.problem import LinearProblem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["LinearSVR"]
+
+
+class LinearSVR(RegressorMixin, LinearMachine):
+    r"""Linear support vector regression that certifies its answer.
+
+    Solves, for the rows :math:`x_i` with targets :math:`z_i`,
+
+    .. math:: \min_{w,b}\ \tfrac12\|w\|^2\ (+ \tfrac12(b/s)^2) + \sum_i C_i\max\bigl(0,
+              |z_i - w\cdot x_i - b| - \varepsilon\bigr)
+
+    or with the square of the loss; s is ``intercept_scaling``, and the term in brackets
+    is there unless the intercept is free.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half the width of the tube.
+    tol : float, default=1e-4
+        Relative duality gap at which the solver stops.
+    C : float, default=1.0
+        Price of an error outside the tube.
+    loss : {'epsilon_insensitive', 'squared_epsilon_insensitive'}, \
+            default='epsilon_insensitive'
+        The price itself, or its square.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature whose weight is the intercept: the larger, the less
+        it is regularised.
+    dual : bool or 'auto', default='auto'
+        Accepted where scikit-learn accepts it; every solver knows both sides.
+    verbose : bool or int, default=0
+        Show a progress bar on stderr.
+    random_state : int, RandomState instance or None, default=None
+        Order of the rows in coordinate descent, draws of Pegasos.
+    max_iter : int, default=1000
+        Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
+    intercept : {'regularised', 'free'}, default='regularised'
+        'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', \
+            'pegasos'} or solver, default='auto'
+        See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
+        ran.
+    n_jobs : int or None, default=None
+        Threads; None uses every core available. Results are the same for all.
+    time_limit : float or None, default=None
+        Seconds after which the solver stops with what it has.
+    callbacks : observer, callable, list of them, or None, default=None
+        Told of the run; see :mod:`maxmargin.observers`.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the dual variables of the fit before.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,), or 0.0
+        Intercept.
+    dual_coef_ : ndarray of shape (1, n_samples)
+        Dual variables β, the other half of the proof; near X'β = w at the end.
+    n_iter_ : int
+        Iterations, in the unit of the solver.
+    certificate_ : Certificate
+        Proof of how good the answer is.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What X looked like.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LinearSVR
+    >>> X = np.linspace(0.0, 1.0, 50).reshape(-1, 1)
+    >>> model = LinearSVR(C=10.0).fit(X, 3.0 * X[:, 0])
+    >>> bool(abs(model.coef_[0] - 3.0) < 0.1)
+    True
+    """
+
+    _own_rules = {  # noqa: RUF012 - as in every machine
+        **COMMON_RULES,
+        "loss": one_of("epsilon_insensitive", "squared_epsilon_insensitive"),
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 1e-4,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: Any = "auto",
+        verbose: bool | int = 0,
+        random_state: Any = None,
+        max_iter: int = 1000,
+        intercept: str = "regularised",
+        solver: Any = "auto",
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        callbacks: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+        self.intercept = intercept
+        self.solver = solver
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; rows of weight ≤ 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+        """
+        machine: Self = self._fit(X, y, sample_weight)
+        return machine
+
+    def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
+        super()._accept(task, solved, seconds)
+        self.coef_ = self.coef_.ravel()
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
+        check_combination("l2", self.loss, self.dual)
+        rows, targets = training_rows(self, X, y, target="numbers")
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        counted_rows(weight, rows.shape[0])
+        count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
+        squared = self.loss == "squared_epsilon_insensitive"
+
+        def make(number: int, design: Design) -> LinearProblem:  # noqa: ARG001
+            return linear_svr(
+                design,
+                targets,
+                float(self.C) * count,
+                epsilon=float(self.epsilon),
+                squared=squared,
+                free=self.fit_intercept and self.intercept == "free",
+            )
+
+        return LinearTask(rows, [""], make, {})
+
+    def predict(self, X: Any) -> Vector:
+        """The value w·x + b of every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        """
+        return self._outputs(X).ravel()

@@ -1,0 +1,98 @@
+"""Decisions and labels from the public attributes of a linear classifier."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.errors import InputError
+from maxmargin.validation import prediction_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["LinearScores", "n_problems"]
+
+BLOCK = 1 << 22  # numbers of float32 rows that are float64 at a time
+
+
+def n_problems(classes: int) -> int:
+    """One problem of two classes, one for each of more."""
+    return classes if classes > 2 else 1
+
+
+class LinearScores:
+    """``decision_function`` and ``predict`` of what has ``coef_`` and ``intercept_``."""
+
+    classes_: NDArray[Any]
+    coef_: Vector
+    intercept_: Vector
+    n_features_in_: int
+
+    def decision_function(self, X: Any) -> Vector:
+        """How far on which side of the boundary every row lies; ±1 is the margin.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for ``classes_[1]``; with more, a score for each.
+        """
+        check_is_fitted(self)
+        rows = prediction_rows(self, X)
+        coef, intercept = self._checked_weights()
+        n, width = rows.shape
+        step = max(1, BLOCK // width) if rows.dtype == np.float32 else n
+        decision = np.empty((n, intercept.size))
+        with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+            for at in range(0, n, step):
+                block = rows if step >= n else rows[at : at + step]
+                decision[at : at + step] = block @ coef.T
+            decision += intercept
+        if not np.isfinite(decision).all():
+            msg = (
+                "the decision overflows on this X, whose values are far larger than "
+                "those of the fit; scale it as the training rows were scaled"
+            )
+            raise InputError(msg)
+        return decision.ravel() if intercept.size == 1 else decision
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label of every row: the class with the largest decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            A decision of 0, or a tie, goes to the lowest class.
+        """
+        decision = self.decision_function(X)
+        winner = decision.argmax(axis=1) if decision.ndim == 2 else decision > 0.0
+        return np.asarray(self.classes_).take(winner.astype(np.intp))
+
+    def _checked_weights(self) -> tuple[Vector, Vector]:
+        """The public attributes, which anybody may have changed."""
+        lines, width = n_problems(len(self.classes_)), self.n_features_in_
+        coef = np.asarray(self.coef_, dtype=np.float64)
+        intercept = np.asarray(self.intercept_, dtype=np.float64)
+        right = coef.shape == (lines, width) and intercept.shape == (lines,)
+        if not (right and np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            msg = (
+                f"The internal representation of {type(self).__name__} was altered: "
+                f"coef_ has shape {coef.shape} and intercept_ {intercept.shape}; they "
+                f"must hold {lines} × {width} and {lines} finite numbers; fit it anew"
+            )
+            raise InputError(msg)
+        return coef, intercept

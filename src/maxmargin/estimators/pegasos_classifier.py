@@ -1,0 +1,174 @@
+"""Pegasos with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from maxmargin.estimators.parameters import RULES, Rule
+from maxmargin.estimators.stochastic import StochasticClassifier
+from maxmargin.solvers.linear.pegasos import LinearPegasos
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.linear._stochastic import StochasticSolver
+
+__all__ = ["PegasosClassifier"]
+
+
+class PegasosClassifier(StochasticClassifier):
+    r"""Linear classification by Pegasos, with its bound beside what it reached.
+
+    Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
+
+    .. math:: f(w) = \tfrac\lambda2\|w\|^2 + \frac1n\sum_i\max(0, 1 - y_i\langle w,
+              x_i\rangle)
+
+    by steps on one row or a few (:mod:`maxmargin.solvers.linear.pegasos`), one class
+    against the rest for more than two. With ``replacement=True, average="last"`` these
+    are the steps that S0 prints.
+
+    Parameters
+    ----------
+    lam : float, default=1e-3
+        λ, which is 1/(C·n) (:func:`maxmargin.theory.from_C`) and scikit-learn's
+        ``alpha``.
+    fit_intercept : bool, default=True
+        Whether there is an intercept: the weight of a constant column, which
+        :math:`\|w\|^2` counts like any other.
+    intercept_scaling : float, default=1.0
+        The value of that column.
+    max_iter : int, default=-1
+        Epochs at most; -1 stands for 1000, or as many as make 300/λ steps.
+    tol : float, default=1e-2
+        Relative duality gap at which ``fit`` stops.
+    batch_size : int, default=1
+        Rows of a step, at most.
+    projection : bool, default=False
+        Whether w is kept in the ball of radius 1/√λ.
+    average : {'tail', 'all', 'last'}, default='tail'
+        Which iterates make the answer: the average of the last half to three quarters
+        of all steps, of all, or the last one.
+    replacement : bool, default=False
+        Whether every step draws from all rows, as the bound assumes; otherwise every
+        epoch visits all in a new order, which is better in practice.
+    class_weight : dict, 'balanced' or None, default=None
+        How often rows of a class count. 'balanced' is inversely proportional to its
+        size; ``partial_fit`` takes a dict only.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on where the fit before ended, its step counter included.
+    n_jobs : int or None, default=None
+        Threads, for several classes; None uses every core available. Results are the
+        same for all.
+    verbose : bool or int, default=False
+        Show a progress bar on stderr.
+    time_limit : float or None, default=None
+        Seconds after which the solver stops with what it has.
+    callbacks : observer, callable, list of them, or None, default=None
+        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Intercepts.
+    classes_, class_weight_ : ndarray of shape (n_classes,)
+        Labels, sorted, and how much their rows count.
+    n_iter_ : int
+        Epochs of the last call, of the class that needed most.
+    t_ : int or ndarray of shape (n_classes,)
+        Steps so far, those of earlier calls included.
+    distance_ : float or ndarray of shape (n_classes,)
+        Measured: primal − dual in the form above, which f(w) − min f does not exceed.
+        After ``partial_fit``, for the rows of that call.
+    bound_ : DescentBound or None
+        Promised: what theory says of that distance after ``t_`` steps, with the theorem's
+        name, and where the run is not one that it is about; None before the first step.
+        For several classes, of the one with the fewest steps.
+    certificate_ : Certificate
+        Proof of how good the answer is, in the C-form: f/λ.
+    fit_status_ : int
+        0 when the gap is within ``tol``, 1 when the solver stopped early.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What X looked like.
+
+    Notes
+    -----
+    A row of ``sample_weight`` 2 is drawn as often as two rows; one of weight ≤ 0 is left
+    out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.estimators.pegasos_classifier import PegasosClassifier
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> clf = PegasosClassifier(lam=0.1, random_state=0).fit(X, ["a", "a", "b", "b"])
+    >>> clf.predict([[-0.8, -1.0], [3.0, 2.0]]).tolist()
+    ['a', 'b']
+    >>> bool(clf.distance_ < clf.bound_.bound)
+    True
+    """
+
+    _own_rules: ClassVar[dict[str, Rule]] = {
+        **StochasticClassifier._own_rules,
+        "batch_size": Rule(
+            RULES["degree"].kind,
+            lambda value: value >= 1,
+            "an integer of at least 1",
+            "it counts the rows of a step",
+        ),
+        "projection": RULES["fit_intercept"],
+        "average": Rule(
+            lambda value: isinstance(value, str),
+            lambda value: value in ("tail", "all", "last"),
+            "a str: 'tail' or 'all' or 'last'",
+        ),
+    }
+
+    def __init__(
+        self,
+        *,
+        lam: float = 1e-3,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        max_iter: int = -1,
+        tol: float = 1e-2,
+        batch_size: int = 1,
+        projection: bool = False,
+        average: str = "tail",
+        replacement: bool = False,
+        class_weight: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: bool | int = False,
+        time_limit: float | None = None,
+        callbacks: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.max_iter = max_iter
+        self.tol = tol
+        self.batch_size = batch_size
+        self.projection = projection
+        self.average = average
+        self.replacement = replacement
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+
+    def _solver(self, *, tol: float, max_iter: int) -> StochasticSolver:
+        return LinearPegasos(
+            tol=tol,
+            max_iter=max_iter,
+            batch_size=int(self.batch_size),
+            projection=bool(self.projection),
+            average=self.average,
+            replacement=bool(self.replacement),
+        )

@@ -1,0 +1,117 @@
+"""What a stochastic machine was given: all rows at once, or some of many."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.errors import InputError
+from maxmargin.estimators.kernel_input import check_magnitude
+from maxmargin.estimators.linear_scores import n_problems
+from maxmargin.validation import (
+    Labels,
+    counted_rows,
+    encode_labels,
+    prediction_rows,
+    sample_weights,
+    training_rows,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = ["Task", "partial_task", "whole_task"]
+
+
+class Task(NamedTuple):
+    """What a fit was given, checked."""
+
+    rows: Any
+    classes: NDArray[Any]
+    codes: Index  # class of every row; −1: left out
+    weight: Vector  # of every row, class weights included, adding up to 1
+    known: dict[str, Any]  # fitted attributes that need no solution
+
+    @property
+    def problems(self) -> int:
+        """How many there are to solve."""
+        return n_problems(self.classes.size)
+
+
+def whole_task(machine: Any, X: Any, y: Any, sample_weight: Any) -> Task:
+    """All rows of ``fit``; the machine stays as it is, whatever is refused."""
+    shadow = copy(machine)
+    rows, given = training_rows(shadow, X, y)
+    weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+    labels = encode_labels(given, weight, machine.class_weight)
+    return _task(shadow, rows, labels, weight)
+
+
+def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Task:
+    """The rows of one ``partial_fit``, which may lack classes that others have."""
+    first = not hasattr(machine, "classes_")
+    if isinstance(machine.class_weight, str):
+        msg = (
+            "class_weight='balanced' is not supported for partial_fit, which does not "
+            "see all rows: give a dict of weights, such as those of "
+            "sklearn.utils.class_weight.compute_class_weight"
+        )
+        raise InputError(msg)
+    if first and classes is None:
+        msg = (
+            "classes must be passed on the first call to partial_fit: later rows may "
+            "have labels that these have not; give classes=np.unique(all labels)"
+        )
+        raise InputError(msg)
+    shadow = copy(machine)
+    # Rows of a later call are held against the columns of the first.
+    rows = X if first else prediction_rows(machine, X)
+    rows, given = training_rows(shadow if first else copy(machine), rows, y)
+    # Every class once: that sorts them, and gives each its weight.
+    announced = np.ravel(machine.classes_ if classes is None else classes)
+    labels = encode_labels(announced, None, machine.class_weight)
+    if not first and not np.array_equal(labels.classes, machine.classes_):
+        msg = (
+            f"classes={labels.classes.tolist()!r} is not the same as on last call to "
+            f"partial_fit, was: {machine.classes_.tolist()!r}"
+        )
+        raise InputError(msg)
+    weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+    codes = _codes(given, labels.classes)
+    kept = counted_rows(weight, codes.size)
+    left = np.full(codes.size, -1, dtype=np.intp)
+    left[kept] = codes[kept]
+    return _task(shadow, rows, labels._replace(codes=left), weight)
+
+
+def _task(shadow: Any, rows: Any, labels: Labels, weight: Vector | None) -> Task:
+    smallest = min(1.0, float(shadow.lam))
+    check_magnitude(rows, lambda norm2: norm2 / smallest**2)
+    there = labels.codes >= 0
+    count = np.where(there, labels.class_weight[labels.codes], 0.0)
+    if weight is not None:
+        np.multiply(count, weight, out=count, where=there)
+    names = ("n_features_in_", "feature_names_in_")
+    known = {name: vars(shadow)[name] for name in names if name in vars(shadow)}
+    known |= {"classes_": labels.classes, "class_weight_": labels.class_weight}
+    return Task(rows, labels.classes, labels.codes, count / count.sum(), known)
+
+
+def _codes(given: NDArray[Any], classes: NDArray[Any]) -> Index:
+    """Positions of labels among the classes that were announced."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    labels, inverse = np.unique(given, return_inverse=True)
+    unknown = [label for label in labels.tolist() if label not in place]
+    if unknown:
+        msg = (
+            f"y contains {unknown[0]!r}, which is not among the classes of the first "
+            f"call: {classes.tolist()!r}; name all labels there"
+        )
+        raise InputError(msg)
+    codes: Index = np.array([place[label] for label in labels.tolist()], dtype=np.intp)
+    return codes[inverse]

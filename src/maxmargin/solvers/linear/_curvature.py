@@ -1,0 +1,172 @@
+"""X'DX over some of the rows: the matrix of Newton's method, dense or sparse.
+
+Dense rows (and sparse ones that are not very sparse) are gathered in blocks that stay in
+the cache, and multiplied by the BLAS; a sparse row with few entries adds its own outer
+product. Work is cut by counts alone: the same bits for every number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor
+
+from maxmargin._jit import is_record, njit, overload
+from maxmargin.errors import OVERFLOW, NumericalError
+from maxmargin.parallel import one_blas_thread
+from maxmargin.rows import DenseRows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.design import Design
+
+    Index = NDArray[np.intp]
+    Matrix = NDArray[np.float64]
+    Vector = NDArray[np.float64]
+
+__all__ = ["curvature", "factor_of"]
+
+_STRANDS = 8  # sums over rows are cut into so many
+_WORTH = 1 << 20  # multiplications below which a second thread does not pay
+_BLOCK_BYTES = 1 << 19  # of gathered rows: they are read twice, from the cache
+_LEAST = 256  # rows in a block: what is added up afterwards is a whole matrix
+_SCATTER = 32  # what an addition of the outer product costs, in those of the BLAS
+
+
+def _gather(rows: Any, i: int, root: float, out: Any) -> None:
+    """Out = root·x_i; zeros are expected on entry."""
+    raise TypeError(f"no gathering for {type(rows).__name__}: compiled code only")  # noqa: EM102
+
+
+@overload(_gather)
+def _overload_gather(rows, i, root, out):
+    return _gather_dense if is_record(rows, DenseRows) else _gather_csr
+
+
+def _gather_dense(rows, i, root, out):
+    row = rows.data[i]
+    for k in range(row.size):
+        out[k] = root * row[k]
+
+
+def _gather_csr(rows, i, root, out):
+    for e in range(rows.indptr[i], rows.indptr[i + 1]):
+        out[rows.indices[e]] += root * rows.data[e]
+
+
+def _block(rows, some, weight, constant, clear, out):
+    """The rows ``some``, times the roots of their weights."""
+    for k in range(some.size):
+        root = np.sqrt(weight[k])
+        line = out[k]
+        if clear:
+            line[:] = 0.0
+        _gather(rows, some[k], root, line)
+        if constant != 0.0:
+            line[-1] = constant * root
+
+
+def _outer(indptr, indices, data, some, weight, constant, out):
+    """Out += Σ weight·x·x', its lower triangle (indices of a row are sorted)."""
+    last = out.shape[0] - 1
+    for k in range(some.size):
+        begin, end = indptr[some[k]], indptr[some[k] + 1]
+        for e in range(begin, end):
+            line = out[indices[e]]
+            x = weight[k] * data[e]
+            for g in range(begin, e + 1):
+                line[indices[g]] += x * data[g]
+        if constant != 0.0:
+            line = out[last]
+            x = weight[k] * constant
+            for g in range(begin, end):
+                line[indices[g]] += x * data[g]
+            line[last] += x * constant
+
+
+_block = njit(_block)
+_outer = njit(_outer)
+
+
+def curvature(design: Design, constant: float, weight: Vector, some: Index) -> Matrix:
+    """Σ weight_i·x̃_i·x̃_i' over the rows ``some``; weights are positive.
+
+    x̃ is x, and behind it ``constant`` if that is not 0; ``weight`` has an entry for each
+    of ``some``.
+    """
+    size = int(design.X.shape[1]) + (constant != 0.0)
+    if design.sparse:
+        counts = np.diff(design.X.indptr)[some] + (constant != 0.0)
+        pairs = int(counts @ counts) // 2
+        if _SCATTER * pairs < some.size * size * size:
+            return _scattered(design, constant, weight, some, pairs, size)
+    return _gathered(design, constant, weight, some, size)
+
+
+def _scattered(
+    design: Design, constant: float, weight: Vector, some: Index, pairs: int, size: int
+) -> Matrix:
+    X = design.rows
+    # Every strand has a matrix of its own, which must be worth filling.
+    strands = max(1, min(_STRANDS, pairs // (_WORTH + 4 * size * size)))
+
+    def strand(k: int) -> Matrix:
+        total = np.zeros((size, size))
+        at = slice(some.size * k // strands, some.size * (k + 1) // strands)
+        _outer(X.indptr, X.indices, X.data, some[at], weight[at], constant, total)
+        return total
+
+    low: Matrix = sum(design.workers.map(strand, range(strands)))  # type: ignore[assignment]
+    return low + np.tril(low, -1).T
+
+
+def _gathered(
+    design: Design, constant: float, weight: Vector, some: Index, size: int
+) -> Matrix:
+    block = max(_LEAST, _BLOCK_BYTES // (8 * size))
+    starts = range(0, some.size, block)
+    strands = max(1, min(_STRANDS, len(starts), some.size * size * size // _WORTH))
+
+    def strand(k: int) -> Matrix:
+        total, one = np.zeros((size, size)), np.empty((size, size))
+        part = np.zeros((min(block, some.size), size))
+        for start in starts[k::strands]:
+            at = some[start : start + block]
+            now = part[: at.size]
+            _block(
+                design.rows, at, weight[start : start + block], constant, design.sparse,
+                now,
+            )  # fmt: skip
+            np.matmul(now.T, now, out=one)
+            total += one
+        return total
+
+    with one_blas_thread():
+        return sum(design.workers.map(strand, range(strands)))  # type: ignore[return-value]
+
+
+def factor_of(square: Matrix, free: bool) -> tuple[Any, Vector | None]:
+    """Cholesky's factor of I + X'DX, and the mean of the rows if the intercept is free.
+
+    It is then the last row of X̃'DX̃, and eliminated: I + X'D(X − mean).
+    """
+    if not np.isfinite(square).all():
+        raise NumericalError(OVERFLOW)
+    width, mean = len(square) - free, None
+    H = square[:width, :width].copy()
+    if free and square[-1, -1] > 0.0:
+        mean = square[-1, :width] / square[-1, -1]
+        H -= np.outer(mean, square[-1, :width])
+    diagonal = np.einsum("ii->i", H)
+    diagonal += 1.0
+    more = 0.0
+    with one_blas_thread():
+        while True:
+            try:
+                return cho_factor(H, lower=True, check_finite=False), mean
+            except LinAlgError:
+                # Rounding: the smallest eigenvalue is at least 1.
+                more = 10.0 * more or 1e-16 * float(diagonal.max())
+                diagonal += more

@@ -1,0 +1,191 @@
+r"""What Newton's methods share: where they stand, a step along a direction, the gap.
+
+For the β that w asks for, :math:`\beta_i = \pm e_i/r_i`,
+
+.. math:: P(w, b) - D(\beta) = \tfrac12\|w - X^\top\beta\|^2 - b\sum\beta
+          = \tfrac12\|\nabla P(w)\|^2 \quad\text{where } \sum\beta = 0,
+
+so that the gradient is the certificate, free of the cancellation in P − D.
+
+With many more rows than columns the first steps are taken on an eighth of the rows, drawn
+at random, each of which stands for eight (and before that on an eighth of these): they
+find out which rows are active at a fraction of the price. All rows come into play when a
+step gains little. What is drawn depends on n alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.errors import OVERFLOW, NumericalError
+from maxmargin.problem import LinearModel, response
+from maxmargin.solvers.base import Status
+from maxmargin.solvers.linear._some_rows import back, times
+from maxmargin.solvers.linear._squared import Loss, balance, look, loss_of, search
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import LinearProblem
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Standing", "begin", "model_of", "move", "refresh", "stopped"]
+
+_GROWTH = 8  # how many times more rows come into play
+_ROWS = 8  # rows a column that a part must have
+_FEWEST = 2000  # rows that it must have
+_ROUGH = 1e-2  # of P: a gain below it ends the part
+_STILL = 1e-13  # of P: a gain that is rounding
+
+
+@dataclass(slots=True)
+class Standing:
+    """Where a method stands. ``z`` and ``beta`` have an entry for every row in play."""
+
+    loss: Loss
+    w: Vector
+    bias: float
+    z: Vector  # −(f + p)
+    beta: Vector
+    pull: Vector
+    depth: NDArray[np.uint8]  # of every row: in play at this level and below
+    level: int  # 0: all rows are in play
+    rows: Index | slice  # those in play
+    fresh: bool = False  # whether β, X'β and the figures are those of w
+    still: int = 0  # steps in a row that gained nothing but rounding
+    steps: int = 0
+    primal: float = np.inf
+    gap: float = np.inf
+    best: float = np.inf
+    last: dict[str, float] = field(default_factory=dict)
+
+
+def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
+    """W = 0 on a part of the rows, or X'β of the given β on all of them."""
+    design, n = problem.design, problem.n
+    everyone = slice(0, n)
+    loss = loss_of(problem, name, everyone, 1.0)
+    w, z, level = np.zeros(design.width), -problem.p, 0
+    depth = np.zeros(0, np.uint8)
+    if warm is not None and warm.any():
+        w = design.back(np.clip(warm, problem.lower, problem.upper))
+        z -= design.times(w)
+    else:
+        least = max(_FEWEST, _ROWS * design.width)
+        while n // _GROWTH ** (level + 1) >= least:
+            level += 1
+    at = Standing(loss, w, 0.0, z, np.zeros(n), w, depth, level, everyone)
+    if level:
+        # Drawn, as every eighth row could be one class only.
+        chance = np.random.default_rng(n).random(n, np.float32)
+        at.depth = np.zeros(n, np.uint8)
+        for one in range(1, level + 1):
+            at.depth += chance < 1.0 / _GROWTH**one
+        _enter(problem, at)
+    return at
+
+
+def _enter(problem: LinearProblem, at: Standing) -> None:
+    """The rows of the level come into play."""
+    n, design = problem.n, problem.design
+    at.rows = np.flatnonzero(at.depth >= at.level) if at.level else slice(0, n)
+    count = at.rows.size if isinstance(at.rows, np.ndarray) else n
+    at.loss = loss_of(problem, "", at.rows, count / n)
+    at.z = -problem.p[at.rows]
+    if at.w.any():
+        at.z -= _outputs(problem, at, at.w)
+    at.z -= at.bias
+    at.beta, at.fresh, at.still = np.zeros(count), False, 0
+
+
+def _outputs(problem: LinearProblem, at: Standing, w: Vector) -> Vector:
+    """Xw of the rows in play."""
+    if isinstance(at.rows, slice):
+        return problem.design.times(w)
+    return times(problem.design, at.rows, w)
+
+
+def refresh(problem: LinearProblem, at: Standing) -> None:
+    """β, X'β and the figures of w, if they are not known."""
+    if not at.fresh:
+        idle = np.zeros_like(at.z)
+        sums = look(at.loss, problem.design.workers, at.z, idle, 0.0, at.beta)
+        _weigh(problem, at, sums.square)
+        at.best, at.fresh = at.gap, True
+
+
+def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
+    """Free intercept, X'β, P and the gap, from z and its β."""
+    design, total = problem.design, 0.0
+    if problem.free:
+        ones = np.ones_like(at.z)
+        t, sums = balance(at.loss, design.workers, at.z, ones, at.beta)
+        at.z -= t
+        at.bias += t
+        square, total = sums.square, sums.total
+    whole = isinstance(at.rows, slice)
+    at.pull = design.back(at.beta) if whole else back(design, at.rows, at.beta)
+    gradient = at.w - at.pull
+    at.primal = 0.5 * (float(at.w @ at.w) + square)
+    at.gap = 0.5 * float(gradient @ gradient) + abs(at.bias * total)
+    if not np.isfinite(at.primal + at.gap):
+        raise NumericalError(OVERFLOW)
+
+
+def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
+    """The best step along (s, shift); then more rows, if it gained little."""
+    workers, slope = problem.design.workers, float((at.w - at.pull) @ s)
+    u = _outputs(problem, at, s)
+    u += shift
+    line = slope, float(at.w @ s), float(s @ s)
+    t, sums = search(at.loss, workers, at.z, u, line, at.beta)
+    at.w = at.w + t * s
+    at.bias += t * shift
+    at.z -= t * u
+    before = at.primal
+    _weigh(problem, at, sums.square)
+    gain = before - at.primal
+    at.steps += 1
+    at.last = {
+        "t": t, "slope": slope, "gain": gain, "rows": at.z.size, "primal": at.primal,
+        "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
+    }  # fmt: skip
+    tiny = -slope <= _STILL * at.primal and at.gap > 0.5 * at.best
+    at.still = at.still + 1 if tiny else 0
+    at.best = min(at.best, at.gap)
+    if at.level and (gain <= _ROUGH * at.primal or at.gap == 0.0):
+        at.level -= 1
+        _enter(problem, at)
+
+
+def stopped(problem: LinearProblem, at: Standing, tol: float) -> Status:
+    """CLOSED, STALLED or RUNNING; the figures must be fresh."""
+    if at.level:
+        return Status.RUNNING
+    if at.gap <= tol * at.primal:
+        return Status.CLOSED
+    return Status.STALLED if at.still >= 3 else Status.RUNNING
+
+
+def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
+    """The current w, and the β that it asks for."""
+    design = problem.design
+    bias = at.bias if problem.free else 0.0
+    if design.scaling:
+        bias = float(at.w[-1]) * design.scaling
+    if at.fresh and not at.level:
+        outputs = -at.z - problem.p
+        return LinearModel(at.w.copy(), bias, at.beta.copy(), outputs, at.pull.copy())
+    outputs = design.times(at.w)
+    if problem.free:
+        loss = loss_of(problem, "", slice(0, problem.n), 1.0)
+        z = -(problem.p + outputs)
+        bias, _ = balance(loss, design.workers, z, np.ones_like(z), np.empty_like(z))
+        outputs += bias
+    beta = response(problem, outputs)
+    return LinearModel(at.w.copy(), bias, beta, outputs, design.back(beta))

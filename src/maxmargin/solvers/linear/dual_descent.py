@@ -1,0 +1,368 @@
+r"""Dual coordinate descent: one β at a time, w kept beside it.
+
+Problem: :class:`~maxmargin.problem.LinearProblem` without a free intercept and with the
+penalty ½‖w‖², any of its losses, dense or sparse rows.
+
+Update. With :math:`F_i = x_i\cdot w + p_i + r_i\beta_i` and
+:math:`q_i = \|x_i\|^2 + r_i`, the best β for row i alone is
+
+.. math:: \beta_i \leftarrow \operatorname{clip}\bigl(
+          S_{\varepsilon/q_i}(\beta_i - F_i/q_i),\ l_i,\ u_i\bigr),\qquad
+          w \leftarrow w + \Delta\beta_i\,x_i
+
+(S is the soft threshold). An epoch visits the rows in a new random order. A row at a
+bound, or at the kink of |β|, that is satisfied by more than the worst violation of the
+epoch before is left out (shrinking) until the next look at all rows.
+
+Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap, and says
+which rows must come back. When the next look is due follows from how fast the gap fell.
+In a run that takes longer, epochs in the same order are extrapolated (Anderson): the
+combination of the last iterates whose differences add up to least, projected on the box,
+is taken if its dual value is higher.
+
+Stop: relative duality gap ≤ tol.
+
+Cost: one pass over the rows that are left an epoch, one over all a look; memory
+O(n + d).
+
+References: C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear
+SVM", ICML 2008 (algorithm 3); C.-H. Ho and C.-J. Lin, "Large-scale linear support vector
+regression", JMLR 13, 2012; Q. Bertrand and M. Massias, "Anderson acceleration of
+coordinate descent", AISTATS 2021.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin._jit import njit
+from maxmargin._jit.prefetch import prefetch
+from maxmargin._jit.random import shuffle
+from maxmargin.design import add_row, dot_row, fetch_row
+from maxmargin.errors import InputError
+from maxmargin.problem import LinearModel, LinearProblem
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.step import Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["DualDescent"]
+
+_SLICE = 1 << 24  # numbers read in one unit
+_DEFAULT_EPOCHS = 100_000
+_AHEAD = 4  # rows that are on their way while one is visited
+_MEMORY = 5  # differences of iterates that are combined
+_GRAIN = 1e-12  # of a gradient that is worth following
+_SOLVED = 0.02  # of the violation at the last look
+_SLOW = 30  # epochs from which on extrapolation is tried
+_DRIFT = 50  # epochs after which w is computed anew
+
+
+def _visit(
+    rows, scaling, table, epsilon, w, order, place, figures, visits
+):  # fmt: skip
+    """At most ``visits`` rows of an epoch.
+
+    A line of ``table`` is all that is known of a row, side by side in memory, for rows
+    come in random order: β, p, lower, upper, ridge and q. ``place`` = (next row in the
+    order, how many are left in it, visits so far); ``figures`` = (limit beyond which a
+    satisfied row is left out, worst violation so far, and of the last visit: row, β
+    before and after, F).
+    """
+    while visits > 0 and place[0] < place[1]:
+        visits -= 1
+        place[2] += 1
+        at = place[0]
+        if at + 2 * _AHEAD < place[1]:
+            prefetch(table, order[at + 2 * _AHEAD] * 6)
+            fetch_row(rows, order[at + _AHEAD])
+        i = order[at]
+        line = table[i]
+        old, lower, upper = line[0], line[2], line[3]
+        F = dot_row(rows, i, w, scaling) + line[1] + line[4] * old
+        up = F + (epsilon if old >= 0.0 else -epsilon)
+        down = F + (epsilon if old > 0.0 else -epsilon)
+        wrong = 0.0
+        if up < 0.0 and old < upper:
+            wrong = -up
+        elif down > 0.0 and old > lower:
+            wrong = down
+        else:
+            # Satisfied by this much on every side it could go to.
+            slack = np.inf
+            if old < upper:
+                slack = up
+            if old > lower:
+                slack = min(slack, -down)
+            if slack > figures[0]:
+                place[1] -= 1
+                order[at], order[place[1]] = order[place[1]], i
+                continue
+        place[0] = at + 1
+        figures[1] = max(figures[1], wrong)
+        q = line[5]
+        if wrong <= _GRAIN or q <= 0.0:
+            continue
+        new = old - (F + epsilon) / q
+        if new < 0.0:
+            new = min(0.0, old - (F - epsilon) / q)
+        new = min(max(new, lower), upper)
+        if new != old:
+            line[0] = new
+            add_row(rows, i, new - old, w, scaling)
+        figures[2], figures[3], figures[4], figures[5] = i, old, new, F
+
+
+_visit = njit(_visit)
+
+
+@dataclass(slots=True)
+class State:
+    """β and w = X'β, the order of the epoch, and what the last look at all rows found."""
+
+    table: NDArray[np.float64]  # of every row β, p, lower, upper, ridge, q
+    w: Vector
+    order: NDArray[np.intp]
+    place: NDArray[np.intp]  # next in the order, how many are left in it, visits
+    figures: Vector
+    epoch: int = 0
+    shuffled: bool = False
+    look_at: int = 1  # epoch after which all rows are looked at again
+    looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
+    outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
+    gap: float = np.inf  # relative, at the last look
+    gap_at: int = 0  # epoch of that look
+    exact_at: int = 0  # epoch at which w was computed anew
+    # of the rows ``window``, β and w after the last epochs
+    window: Index = field(default_factory=lambda: np.empty(0, np.intp))
+    iterates: list[tuple[Vector, Vector]] = field(default_factory=list)
+
+    @property
+    def beta(self) -> Vector:
+        """The dual variables, a column of the table."""
+        return self.table[:, 0]
+
+
+@dataclass(frozen=True)
+class DualDescent(Steppable):
+    """Dual coordinate descent.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap accepted.
+    max_iter : int
+        Epochs at most, n visits each; −1 for 100,000.
+    seed : int
+        Of the order of the rows.
+    shrinking : bool
+        Whether rows that are satisfied are left out for a while.
+    anderson : bool
+        Whether epochs are extrapolated.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = -1
+    seed: int = 0
+    shrinking: bool = True
+    anderson: bool = True
+    criterion = "relative_gap"
+    unit = "slice"
+
+    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+        """β = 0 or ``warm`` within the box, and its w."""
+        if problem.free or problem.lasso:
+            msg = (
+                "dual coordinate descent has neither a free intercept nor the penalty "
+                "l1: use solver='auto'"
+            )
+            raise InputError(msg)
+        if not np.isfinite(np.where(problem.ridge > 0.0, 0.0, problem.upper)).all():
+            msg = "dual coordinate descent needs a finite C: use SVC for a hard margin"
+            raise InputError(msg)
+        n, design = problem.n, problem.design
+        beta = np.zeros(n)
+        if warm is not None:
+            beta = np.clip(np.asarray(warm, np.float64), problem.lower, problem.upper)
+        order = np.flatnonzero(problem.lower < problem.upper)
+        known = (beta, problem.p, problem.lower, problem.upper, problem.ridge)
+        return State(
+            table=np.column_stack([*known, design.norms + problem.ridge]),
+            w=design.back(beta) if beta.any() else np.zeros(design.width),
+            order=order,
+            place=np.array([0, order.size, 0], np.intp),
+            figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0]),
+        )
+
+    def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
+        """At most ``budget`` slices of an epoch, or looks at all rows."""
+        design = problem.design
+        average = max(1, design.stored // max(1, problem.n))
+        visits = max(1, _SLICE // average)
+        for _ in range(budget):
+            if state.place[0] >= state.place[1]:
+                status = self._end_of_epoch(problem, state)
+                if status is not Status.RUNNING:
+                    return status
+                continue
+            if not state.shuffled:
+                if len(state.iterates) <= 1:  # epochs to be extrapolated are alike
+                    shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
+                state.shuffled = True
+            _visit(
+                design.rows, design.scaling, state.table, problem.epsilon, state.w,
+                state.order, state.place, state.figures, visits,
+            )  # fmt: skip
+        return Status.RUNNING
+
+    def _end_of_epoch(self, problem: LinearProblem, state: State) -> Status:
+        state.epoch += 1
+        worst = float(state.figures[1])
+        state.figures[0] = worst if self.shrinking and worst > 0.0 else np.inf
+        state.figures[1] = 0.0
+        state.place[0], state.shuffled = 0, False
+        # Bounds that are met and left again are no linear map: of no use for the hinge.
+        if self.anderson and state.epoch >= _SLOW and problem.squared:
+            self._extrapolate(problem, state)
+        limit = self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
+        over = self.n_iter(state) >= limit
+        # Solved for the rows that are left: the others may want to come back.
+        alone = worst <= _SOLVED * state.looked.violation or state.place[1] == 0
+        if state.epoch >= state.look_at or alone or over:
+            self._look(problem, state)
+            if state.looked.relative_gap <= self.tol:
+                return Status.CLOSED
+        return Status.MAX_ITER if over else Status.RUNNING
+
+    def _look(self, problem: LinearProblem, state: State) -> None:
+        """Primal, dual and gap; who must come back; when to look next."""
+        if state.epoch - state.exact_at >= _DRIFT:
+            state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
+        state.outputs = problem.design.times(state.w)
+        model = self._model(problem, state, state.outputs)
+        state.looked = Measures.of_linear(problem, model)
+        gap = state.looked.relative_gap
+        state.look_at = state.epoch + self._patience(state, gap)
+        state.gap, state.gap_at = gap, state.epoch
+        # What the rows that were left suggest is too small for all of them.
+        state.figures[0] = state.looked.violation if self.shrinking else np.inf
+        slack = _slack(problem, state)
+        state.order = np.flatnonzero(
+            (problem.lower < problem.upper) & (slack <= state.figures[0])
+        )
+        state.place[:2] = 0, state.order.size
+        state.iterates.clear()
+
+    def _patience(self, state: State, gap: float) -> int:
+        """Epochs until the gap, falling as before, is down at tol; not too many."""
+        most = max(1, min(20, state.epoch))
+        if not 0.0 < gap < state.gap < np.inf:
+            return most
+        fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
+        return int(np.clip(np.log(gap / max(self.tol, 1e-16)) / fall, 1, most))
+
+    def _extrapolate(self, problem: LinearProblem, state: State) -> None:
+        """Keep the iterate; with enough of them, jump to their best combination."""
+        if not state.iterates:
+            state.window = state.order[: state.place[1]].copy()
+        at = state.window
+        state.iterates.append((state.beta[at], state.w.copy()))
+        if len(state.iterates) <= _MEMORY:
+            return
+        betas = np.array([beta for beta, _ in state.iterates])
+        weights = np.array([w for _, w in state.iterates])
+        state.iterates.clear()
+        steps = np.diff(betas, axis=0)
+        products = steps @ steps.T
+        size = float(np.trace(products))
+        if size == 0.0:
+            return
+        products[np.diag_indices(_MEMORY)] += 1e-12 * size
+        share = np.linalg.solve(products, np.ones(_MEMORY))
+        share /= share.sum()
+        wished = share @ betas[1:]
+        beta = np.clip(wished, problem.lower[at], problem.upper[at])
+        w = share @ weights[1:]
+        if not np.array_equal(beta, wished):
+            moved = np.zeros(problem.n)
+            moved[at] = beta - wished
+            w += problem.design.back(moved)
+        if _gain(problem, at, beta, w) > _gain(problem, at, state.beta[at], state.w):
+            state.table[at, 0] = beta
+            state.w = w
+
+    def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
+        """Figures of the last look at all rows."""
+        return state.looked
+
+    def model(self, problem: LinearProblem, state: State) -> LinearModel:
+        """The current β with its own w."""
+        fresh = state.gap_at == state.epoch and state.place[0] == 0
+        outputs = state.outputs if fresh and state.epoch else None
+        return self._model(problem, state, outputs)
+
+    def _model(
+        self, problem: LinearProblem, state: State, outputs: Vector | None
+    ) -> LinearModel:
+        w, scaling = state.w.copy(), problem.design.scaling
+        return LinearModel(
+            w=w,
+            bias=float(scaling * w[-1]) if scaling else 0.0,
+            beta=state.beta.copy(),
+            outputs=problem.design.times(w) if outputs is None else outputs.copy(),
+            pull=w,
+        )
+
+    def explain(self, problem: LinearProblem, state: State) -> Step:
+        """The last row that was moved."""
+        _, _, row, before, after, F = state.figures.tolist()
+        if row < 0:
+            return Step("Nothing done yet: w = 0.")
+        i = int(row)
+        left = int(state.place[1])
+        words = (
+            f"Epoch {state.epoch + 1}: of row {i} β moved from {before:.4g} to "
+            f"{after:.4g}, for its gradient was {F:.3g}; {left:,} of {problem.n:,} rows "
+            f"are visited, the relative gap at the last look was "
+            f"{state.looked.relative_gap:.3g}."
+        )
+        numbers = {
+            "i": i,
+            "before": before,
+            "after": after,
+            "gradient": F,
+            "epoch": state.epoch,
+            "active": left,
+        }
+        return Step(words, numbers, (i,))
+
+    def n_iter(self, state: State) -> int:
+        """As many epochs as all visits would make if no row had been left out."""
+        n = int(state.table.shape[0])
+        return -(-int(state.place[2]) // max(1, n))
+
+
+def _gain(problem: LinearProblem, at: Index, beta: Vector, w: Vector) -> float:
+    """The dual value, but for what rows other than ``at`` add to it."""
+    own = (problem.p[at] + 0.5 * problem.ridge[at] * beta) @ beta
+    return -0.5 * float(w @ w) - float(own) - problem.epsilon * float(np.abs(beta).sum())
+
+
+def _slack(problem: LinearProblem, state: State) -> Vector:
+    """By how much every row is satisfied on every side that it could go to."""
+    beta, epsilon = state.beta, problem.epsilon
+    F = state.outputs + problem.p + problem.ridge * beta
+    up = np.where(beta >= 0.0, F + epsilon, F - epsilon)
+    down = np.where(beta > 0.0, F + epsilon, F - epsilon)
+    slack: Vector = np.minimum(
+        np.where(beta < problem.upper, up, np.inf),
+        np.where(beta > problem.lower, -down, np.inf),
+    )
+    return slack
