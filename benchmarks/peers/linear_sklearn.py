@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Maxmargin", "ScikitLearn"]
 
 SGD = "SGD"
+WARM_ROWS = 300
 MANY = 10_000_000  # iterations: the cap of the benchmark ends a run, not this
 
 
@@ -57,12 +58,14 @@ class Maxmargin(SklearnLike):
         return ("auto",)
 
     def take(self, problem: Problem) -> None:
-        """Find the class."""
+        """Find the class, and compile what it uses, on a few of the rows."""
         import maxmargin
 
         self._kind = getattr(maxmargin, f"Linear{problem.kind}", None)
         if self._kind is None:
             raise Missing(f"maxmargin has no Linear{problem.kind}")
+        super().take(problem.thinned(WARM_ROWS))
+        self.run("auto", 1e-2)
         super().take(problem)
 
     def run(self, variant: str, tol: float) -> None:

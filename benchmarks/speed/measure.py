@@ -29,7 +29,15 @@ class Plan:
     start: float = 60.0  # seconds for a process to start and import, above the cap
     once: float = 60.0  # a run longer than this is not repeated
     brief: float = 0.3  # a run shorter than this is repeated five times as often
+    hopeless: float = 10.0  # times the fastest, after which a run is ended too
+    least: float = 30.0  # … but not before so many seconds
     rows: int | None = None  # only so many rows of every set
+
+    def patience(self, fastest: float | None) -> float:
+        """Seconds that a run may take where another library took ``fastest``."""
+        if fastest is None:
+            return self.cap
+        return min(self.cap, max(self.least, self.hopeless * fastest))
 
     def repeats(self, seconds: float) -> int:
         """How often a run is made that took so long the first time."""
@@ -45,10 +53,14 @@ def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> Non
             done = record.setdefault(key, [])
             if number and number >= plan.repeats(done[0]):
                 continue
+            # Ours does not count: a peer is slow by the standard of its peers.
+            peers = [one for one in able if one.name not in (remote.name, OURS)]
+            runs = [run for one in peers for run in able[one].get(key, ())]
+            patience = plan.patience(min(runs, default=None))
             try:
-                done.append(remote.call(verb, seconds=plan.cap))
+                done.append(remote.call(verb, seconds=patience))
             except Late:
-                record[f"{key}_capped"] = plan.cap
+                record[f"{key}_capped"] = round(patience)
                 del able[remote]
             except Unable as why:
                 record["reason" if key == "fit" else f"{key}_reason"] = str(why)
@@ -73,7 +85,7 @@ def fits(remotes: Iterable[Remote], problem: Problem, plan: Plan) -> dict[Remote
         for remote, record in records.items()
         if _ask(
             remote, record, "warm_up", "prepare", problem, plan.tol, None,
-            seconds=plan.start + plan.cap,
+            seconds=plan.start + plan.least,
         )
     }  # fmt: skip
     _in_turn("run", able, "fit", plan)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         NumericalError,
         VanishingMarginWarning,
     )
+    from maxmargin.estimators.linear.l1_min_c import l1_min_c
     from maxmargin.estimators.linear.svc import LinearSVC
     from maxmargin.estimators.linear.svr import LinearSVR
     from maxmargin.estimators.nu_svc import NuSVC
@@ -40,6 +41,7 @@ _HOME = {
     "NuSVC": "estimators.nu_svc",
     "SVR": "estimators.svr",
     "LinearSVC": "estimators.linear.svc",
+    "l1_min_c": "estimators.linear.l1_min_c",
     "LinearSVR": "estimators.linear.svr",
     "NuSVR": "estimators.nu_svr",
     "OneClassSVM": "estimators.one_class",
@@ -76,6 +78,7 @@ __all__ = [
     "VanishingMarginWarning",
     "certify",
     "kernel",
+    "l1_min_c",
     "path",
 ]
 

@@ -13,10 +13,10 @@ import sklearn.svm
 
 import maxmargin
 
-OURS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
-# What of sklearn.svm is not ours yet; the second is the private chooser of its dual=.
-LINEAR = ("LinearSVC", "LinearSVR", "_validate_dual_parameter")
-NAMED = re.compile(rf"\b({'|'.join([*OURS, *LINEAR])})\b")
+OURS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "LinearSVC", "LinearSVR")
+# What of sklearn.svm is not ours: the private chooser of its dual=.
+THEIRS = ("_validate_dual_parameter",)
+NAMED = re.compile(rf"\b({'|'.join([*OURS, *THEIRS])})\b")
 
 
 def pytest_configure(config):

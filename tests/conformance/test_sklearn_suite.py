@@ -1,8 +1,7 @@
 """scikit-learn's own tests of its support vector machines, run with ours in their place.
 
 Each file runs in a process of its own, under ``sklearn_suite_plugin``. Everything about
-our classes passes but for the table in ``expected_differences``. What is about LinearSVC
-and LinearSVR alone is left out: they join with their own issue.
+our classes passes but for the table in ``expected_differences``.
 """
 
 import os
@@ -17,7 +16,7 @@ import pytest
 import sklearn
 from sklearn.utils.fixes import parse_version
 from tests.conformance.expected_differences import SUITE
-from tests.conformance.sklearn_suite_plugin import LINEAR, OURS
+from tests.conformance.sklearn_suite_plugin import OURS, THEIRS
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(sklearn.__file__).parents[1]
@@ -83,7 +82,7 @@ def complaint(test, result):
     if not result.about:
         return "is about no class we know of: say in the plugin whose it is"
     if not result.ours:
-        assert result.about <= set(LINEAR)
+        assert result.about <= set(THEIRS)
         return None if result.outcome == "passed" else "was harmed by the swap"
     if key_of(test) is None:
         return None if result.outcome == "passed" else result.outcome

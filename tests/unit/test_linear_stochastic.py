@@ -329,8 +329,12 @@ def test_limits_and_the_epochs_at_which_the_gap_is_looked_at():
     closed = drive(LinearPegasos(tol=1e-2), problem)
     assert closed.stop is Stop.CLOSED
     assert closed.n_iter <= 10 or closed.n_iter % 10 == 0
-    steps = drive(LinearPegasos(tol=1e-12, batch_size=11), problem_of(X, y, lam=5e-2))
-    assert steps.n_iter == max(1000, 300 / 0.05 / 4)  # four steps an epoch
+    # −1: four steps an epoch, a million steps, or 300/λ
+    for lam, least in ((0.05, 1e6), (2e-4, 1.5e6)):
+        solver, problem = LinearPegasos(tol=0.0, batch_size=11), problem_of(X, y, lam=lam)
+        state = solver.start(problem)
+        assert solver.advance(problem, state, 10**9) is Status.MAX_ITER
+        assert state.walk.steps == least
 
 
 def test_what_it_cannot_solve_is_refused():
@@ -753,7 +757,7 @@ def failing(machine):
 # that a stochastic method could close.
 @pytest.mark.filterwarnings("ignore:The solver stopped early")
 @parametrize_with_checks(
-    [PegasosClassifier(lam=1e-2), AveragedSGDClassifier(lam=1e-2)],
+    [machine(lam=1e-2, max_iter=1000) for machine in MACHINES],
     expected_failed_checks=failing,
     xfail_strict=True,
 )

@@ -1,15 +1,20 @@
 """Which solver a linear fit uses: the one that is named, or the one for the shape.
 
-``"auto"``, by the loss, the number of columns and what one product X'DX would cost:
+``"auto"`` follows the shape. Columns are few when a matrix X'DX of them can be made
+(:data:`WIDE`); rows are few when there are more columns and all products of rows fit into
+memory easily (:data:`FEW_ROWS`).
 
-- squared losses: exact Newton where X'DX is small (at most :data:`WIDE` columns), for it
-  needs a handful of them; beyond, dual coordinate descent down to a relative gap of
-  :data:`TIGHT`, and Newton with conjugate gradients below, whose steps are dearer but do
-  not slow down;
-- the penalty l1: Newton steps where X'DX is small, else coordinate descent on the
-  weights;
-- hinge and tube: interior point where X'DX is small, whose number of iterations hardly
-  depends on C; beyond, dual coordinate descent.
+=====================  =================  ========================  ==================
+                       few columns        many columns, dense rows  many columns
+=====================  =================  ========================  ==================
+squared losses         newton             gram (few rows)           dual-descent
+hinge, tube            interior-point     gram (few rows)           dual-descent
+penalty l1             lasso-newton       lasso-descent             lasso-descent
+=====================  =================  ========================  ==================
+
+Below a relative gap of :data:`TIGHT` coordinates crawl, and newton-cg takes the place of
+dual-descent for squared losses. A free intercept is beyond dual-descent: newton-cg takes
+its place for squared losses, gram for the others.
 
 Sizes decide, never the clock: the same data always have the same solver.
 """
@@ -33,6 +38,7 @@ _CLASSES = {
     "newton": ("Newton", False),
     "newton-cg": ("NewtonCg", False),
     "interior-point": ("InteriorPoint", False),
+    "gram": ("GramSmo", False),
     "pegasos": ("LinearPegasos", True),
     "lasso-descent": ("LassoDescent", True),
     "lasso-newton": ("LassoNewton", False),
@@ -40,6 +46,7 @@ _CLASSES = {
 NAMES = ("auto", *_CLASSES)
 
 WIDE = 1500  # columns up to which a matrix of their products is made
+FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
 
 
@@ -68,11 +75,14 @@ def chosen_solver(estimator: Any, problem: LinearProblem) -> Any:
 
 def suitable(problem: LinearProblem, tol: float) -> str:
     """The name of the solver for a problem, by the rule above."""
-    narrow = problem.design.width <= WIDE
+    design = problem.design
+    narrow = design.width <= WIDE
     if problem.lasso:
         return "lasso-newton" if narrow else "lasso-descent"
+    if narrow:
+        return "newton" if problem.squared else "interior-point"
+    if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
+        return "gram"
     if problem.squared:
-        if narrow:
-            return "newton"
         return "newton-cg" if problem.free or tol < TIGHT else "dual-descent"
-    return "interior-point" if narrow or problem.free else "dual-descent"
+    return "gram" if problem.free else "dual-descent"

@@ -13,6 +13,7 @@ from maxmargin._lazy import exports
 if TYPE_CHECKING:
     from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
     from maxmargin.solvers.linear.dual_descent import DualDescent
+    from maxmargin.solvers.linear.gram_smo import GramSmo
     from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOME = {
     "AveragedSgd": "averaged_sgd",
     "DualDescent": "dual_descent",
+    "GramSmo": "gram_smo",
     "InteriorPoint": "interior_point",
     "LassoDescent": "lasso_descent",
     "LassoNewton": "lasso_newton",
@@ -34,6 +36,7 @@ _HOME = {
 __all__ = [
     "AveragedSgd",
     "DualDescent",
+    "GramSmo",
     "InteriorPoint",
     "LassoDescent",
     "LassoNewton",

@@ -25,6 +25,7 @@ from maxmargin.problem import LinearModel, response
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear._some_rows import back, times
 from maxmargin.solvers.linear._squared import Loss, balance, look, loss_of, search
+from maxmargin.solvers.linear._vectors import dot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ __all__ = ["Standing", "begin", "model_of", "move", "refresh", "stopped"]
 _GROWTH = 8  # how many times more rows come into play
 _ROWS = 8  # rows a column that a part must have
 _FEWEST = 2000  # rows that it must have
-_ROUGH = 1e-2  # of P: a gain below it ends the part
+_ROUGH = 0.1  # of P: a gain below it ends the part
 _STILL = 1e-13  # of P: a gain that is rounding
 
 
@@ -131,18 +132,18 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
     whole = isinstance(at.rows, slice)
     at.pull = design.back(at.beta) if whole else back(design, at.rows, at.beta)
     gradient = at.w - at.pull
-    at.primal = 0.5 * (float(at.w @ at.w) + square)
-    at.gap = 0.5 * float(gradient @ gradient) + abs(at.bias * total)
+    at.primal = 0.5 * (dot(at.w, at.w) + square)
+    at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
     if not np.isfinite(at.primal + at.gap):
         raise NumericalError(OVERFLOW)
 
 
 def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     """The best step along (s, shift); then more rows, if it gained little."""
-    workers, slope = problem.design.workers, float((at.w - at.pull) @ s)
+    workers, slope = problem.design.workers, dot(at.w - at.pull, s)
     u = _outputs(problem, at, s)
     u += shift
-    line = slope, float(at.w @ s), float(s @ s)
+    line = slope, dot(at.w, s), dot(s, s)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     at.w = at.w + t * s
     at.bias += t * shift

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 __all__ = ["State", "StochasticSolver", "Walk"]
 
-EPOCHS = 1000  # where nobody says: at most so many epochs …
-LENGTHS = 300  # … or so many times 1/λ steps, if those are more
+# Where nobody says, at most 1000 epochs, or as many as make a million or 300/λ steps.
+EPOCHS, STEPS, LENGTHS = 1000, 1e6, 300
 AVERAGES = ("tail", "all", "last")
 
 
@@ -160,21 +160,22 @@ class StochasticSolver(Steppable):
         per_epoch = self.epoch_steps(state)
         limit = self.max_iter
         if limit < 0:
-            limit = max(EPOCHS, math.ceil(LENGTHS / (self.penalty(state) * per_epoch)))
+            least = max(STEPS, LENGTHS / self.penalty(state))
+            limit = max(EPOCHS, math.ceil(least / per_epoch))
         if limit == 0:
             return Status.MAX_ITER
         goal = int(state.run[DONE]) + budget
         while state.run[DONE] < goal:
-            end_of_epoch = (int(state.run[DONE]) // per_epoch + 1) * per_epoch
-            self._walk(problem, state, min(goal, end_of_epoch))
-            if state.run[DONE] == end_of_epoch:
-                epoch = end_of_epoch // per_epoch
-                if self.tol > 0.0 and (_is_looked_at(epoch) or epoch >= limit):
-                    both = linear_objective(problem, self.model(problem, state))
-                    if both.relative_gap <= self.tol:
-                        return Status.CLOSED
-                if epoch >= limit:
-                    return Status.MAX_ITER
+            epoch = min(limit, _next_look(int(state.run[DONE]) // per_epoch))
+            self._walk(problem, state, min(goal, epoch * per_epoch))
+            if state.run[DONE] < epoch * per_epoch:
+                continue
+            if self.tol > 0.0:
+                both = linear_objective(problem, self.model(problem, state))
+                if both.relative_gap <= self.tol:
+                    return Status.CLOSED
+            if epoch >= limit:
+                return Status.MAX_ITER
         return Status.RUNNING
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:
@@ -338,9 +339,10 @@ class StochasticSolver(Steppable):
         )  # fmt: skip
 
 
-def _is_looked_at(epoch: int) -> bool:
-    """Epochs 1 … 10, then every tenth, from 1000 on every hundredth, and so on."""
-    return epoch <= 10 or epoch % 10 ** max(1, len(str(epoch)) - 2) == 0
+def _next_look(epoch: int) -> int:
+    """After epochs 1 … 10, then every tenth, from 1000 on every hundredth, and so on."""
+    grid = 1 if epoch < 10 else 10 ** max(1, len(str(epoch)) - 2)
+    return (epoch // grid + 1) * grid
 
 
 def _change_penalty(walk: Walk, penalty: float) -> None:

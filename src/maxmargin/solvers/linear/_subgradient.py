@@ -23,7 +23,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
-from maxmargin.design import add_row, dot_row
+from maxmargin.design import add_row, dot_row, fetch_row
 
 __all__ = ["steps"]
 
@@ -36,6 +36,7 @@ ROW, MARGIN, SIZE, ERRORS, FACTOR = range(5)
 OLD, NEW, SETTLED = range(3)  # sums of iterates where tails began, and what is settled
 # of a row: errors and visits since the next tail began, and before
 WRONG, SEEN, WRONG_BEFORE, SEEN_BEFORE = range(4)
+AHEAD = 3  # draws by which rows are fetched into the cache before they are read
 GOLDEN = 0.6180339887498949
 SMALLEST = 1e-2  # of q, before it is multiplied into v
 
@@ -63,27 +64,16 @@ def _owner(odds, even, share):
 _owner = njit(_owner)
 
 
-def _draw(odds, even, anew, order, epoch, first, stop, counters, drawn):
-    """The rows of a step: draws ``first`` to ``stop`` of this epoch."""
-    n, seed = odds.size, counters[SEED]
-    # A grid of n shares, moved by another fraction in every epoch: by the golden ratio,
-    # so that every row soon has its part however small its weight is. Off the edges of
-    # the shares, where rounding would decide who is drawn.
-    moved = (uniform(seed, 0) + epoch * GOLDEN) % 1.0
-    for k in range(stop - first):
-        if anew:
-            counters[DRAWN] += 1
-            drawn[k] = _owner(odds, even, uniform(seed, counters[DRAWN]))
-        elif even:
-            drawn[k] = order[first + k]
-        else:
-            share = (order[first + k] + 0.001 + 0.998 * moved) / n
-            drawn[k] = _owner(odds, even, share)
-    if not anew:
-        counters[DRAWN] += stop - first
+def _moved(seed, epoch):
+    """Where in each of n equal shares of the weight the row of an epoch is taken.
+
+    Moved by the golden ratio from epoch to epoch, so that every row soon has its part
+    however small its weight is; off the edges, where rounding would decide.
+    """
+    return 0.001 + 0.998 * ((uniform(seed, 0) + epoch * GOLDEN) % 1.0)
 
 
-_draw = njit(_draw)
+_moved = njit(_moved)
 
 
 def _settle(v, u, sums, reals):
@@ -139,7 +129,7 @@ def _begin_tail(v, u, sums, reals, counters, counts, counted):
 _begin_tail = njit(_begin_tail)
 
 
-def _steps(
+def _steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
     rows, scaling, y, alive, odds, norms, per_epoch, batch, anew, projected, v, u, sums,
     reals, counters, order, counts, drawn, wrong, run, told, last,
 ):  # fmt: skip
@@ -149,25 +139,43 @@ def _steps(
     ``per_epoch`` steps, of ``batch`` draws if ``anew``, and otherwise of equal parts of a
     new order of all.
     """
-    n, even, averaged = alive.size, run[EVEN] == 1, u.size > 0
-    while run[DONE] < last:
-        epoch, place = divmod(run[DONE], per_epoch)
+    n, seed, even = alive.size, counters[SEED], run[EVEN] == 1
+    epoch, place = divmod(run[DONE], per_epoch)
+    moved = _moved(seed, epoch)
+    for done in range(run[DONE], last):
+        if place == per_epoch:
+            epoch, place = epoch + 1, 0
+            moved = _moved(seed, epoch)
         if place == 0 and not anew:
-            _shuffle(order, counters[SEED], counters[DRAWN])
-        first, stop = place * n // per_epoch, (place + 1) * n // per_epoch
-        if anew:
-            stop = first + batch
+            _shuffle(order, seed, counters[DRAWN])
+        first, stop = place, place + batch
+        if batch > 1 and not anew:
+            first, stop = place * n // per_epoch, (place + 1) * n // per_epoch
         size = stop - first
-        _draw(odds, even, anew, order, epoch, first, stop, counters, drawn)
+        for k in range(size):
+            if anew:
+                drawn[k] = _owner(odds, even, uniform(seed, counters[DRAWN] + k + 1))
+            elif even:
+                drawn[k] = order[first + k]
+            else:
+                drawn[k] = _owner(odds, even, (order[first + k] + moved) / n)
+        if even and batch == 1:  # of the rows that come soon, bring one near
+            soon = order[min(place + AHEAD, n - 1)]
+            if anew:
+                soon = _owner(odds, even, uniform(seed, counters[DRAWN] + 1 + AHEAD))
+            fetch_row(rows, alive[soon])
+        counters[DRAWN] += size
         t = counters[STEP] + 1
         rate = reals[SHARE] / (reals[PENALTY] * (t - 1)) if t > 1 else 0.0
         found = 0
         for k in range(size):
+            if k + AHEAD < size:
+                fetch_row(rows, alive[drawn[k + AHEAD]])
             at = drawn[k]
             i = alive[at]
             margin = y[i] * rate * dot_row(rows, i, v, scaling)
-            counts[at, SEEN] += 1
             wrong[k] = margin < 1.0
+            counts[at, SEEN] += 1
             if wrong[k]:
                 counts[at, WRONG] += 1
                 found += 1
@@ -183,16 +191,17 @@ def _steps(
                 inner = dot_row(rows, i, v, scaling)
                 reals[NORM2] += gain * (2.0 * inner + gain * norms[i])
             add_row(rows, i, gain, v, scaling)
-            if averaged:
+            if u.size > 0:
                 add_row(rows, i, gain * reals[MASS], u, scaling)
         counters[STEP] = t
         told[SIZE], told[ERRORS], told[FACTOR] = size, found, 1.0
         if projected:
             told[FACTOR] = _project(v, u, sums, reals, t)
-        run[DONE] += 1
+        place += 1
         if t & (t - 1) == 0:
-            seen = run[DONE] >= per_epoch
+            seen = done + 1 >= per_epoch
             _begin_tail(v, u, sums, reals, counters, counts, seen)
+    run[DONE] = max(run[DONE], last)
 
 
 steps = njit(_steps)

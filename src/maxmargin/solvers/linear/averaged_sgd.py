@@ -38,7 +38,8 @@ class AveragedSgd(StochasticSolver):
     tol : float
         Relative duality gap accepted.
     max_iter : int
-        Epochs (n steps) at most; −1 for 1000, or as many as make 300/λ steps.
+        Epochs (n steps) at most; −1 for 1000, or as many as make a million or 300/λ
+        steps.
     seed : int
         Of the sequence of rows.
     replacement : bool

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin.parallel import one_blas_thread
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._curvature import curvature, factor_of
@@ -21,6 +20,7 @@ from maxmargin.solvers.linear._descent import (
     stopped,
 )
 from maxmargin.solvers.linear._some_rows import back, squares, there_and_back
+from maxmargin.solvers.linear._vectors import dot, forward, turn
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -43,21 +43,6 @@ _ROWS = 3  # rows a column that it is made from, at least
 _MANY = 8  # iterations that say that the factor is too old
 _LOOSE = 0.5
 _MIX = 0.01  # of the diagonal, in the preconditioner
-
-
-def _advance(s, r, d, image, gradient, alpha):
-    """s += αd, r −= α·image; (s·r, s·g, r·r)."""
-    model, fall, rest = 0.0, 0.0, 0.0
-    for k in range(s.size):
-        s[k] += alpha * d[k]
-        r[k] -= alpha * image[k]
-        model += s[k] * r[k]
-        fall += s[k] * gradient[k]
-        rest += r[k] * r[k]
-    return model, fall, rest
-
-
-_advance = njit(_advance, fastmath=set(ASSOCIATIVE))
 
 
 @dataclass(slots=True)
@@ -143,28 +128,27 @@ class NewtonCg(Steppable):
         image += run.d
         if run.lean is not None:
             image -= along * run.lean
-        alpha = run.rz / float(run.d @ image)
-        sr, sg, rest = _advance(run.s, run.r, run.d, image, run.gradient, alpha)
+        alpha = run.rz / dot(run.d, image)
+        sr, sg, rest = forward(run.s, run.r, run.d, image, run.gradient, alpha)
         run.count += 1
         state.n_iter += 1
         model = 0.5 * (sg - sr)
         gain = model - run.model
         run.model = model
-        done = model <= 0.0 and gain <= 0.0 and run.count * gain >= run.enough * model
+        done = run.count * gain >= run.enough * model
         done = done or 0.5 * rest <= 0.1 * self.tol * state.at.primal
         if done:
             self._step(problem, state, run)
             return
         z = _conditioned(state, run)
-        rz = float(run.r @ z)
-        run.d *= rz / run.rz
-        run.d += z
+        rz = dot(run.r, z)
+        turn(run.d, z, rz / run.rz)
         run.rz = rz
 
     def _step(self, problem: LinearProblem, state: State, run: Inner) -> None:
         shift = 0.0
         if run.lean is not None:
-            shift = -float(run.lean @ run.s)
+            shift = -dot(run.lean, run.s)
         state.old = run.count > _MANY
         state.last = run.count
         state.inner = None
@@ -198,7 +182,7 @@ def _begin(problem: LinearProblem, state: State) -> Inner:
         some, weight, lean, mass, diagonal, gradient, np.zeros(width), r, r, 0.0, 0.0
     )
     run.d = _conditioned(state, run).copy()
-    run.rz = float(run.r @ run.d)
+    run.rz = dot(run.r, run.d)
     run.enough = min(_LOOSE, np.sqrt(run.rz / at.primal))
     return run
 

@@ -58,7 +58,8 @@ class LinearPegasos(StochasticSolver):
     tol : float
         Relative duality gap accepted.
     max_iter : int
-        Epochs (visits of all rows) at most; −1 for 1000, or as many as make 300/λ steps.
+        Epochs (visits of all rows) at most; −1 for 1000, or as many as make a million or
+        300/λ steps.
     seed : int
         Of the sequence of rows.
     batch_size : int

@@ -1,0 +1,76 @@
+"""The smallest C at which the penalty l1 leaves any weight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from maxmargin.errors import InputError
+from maxmargin.validation import input_errors
+
+__all__ = ["l1_min_c"]
+
+
+def l1_min_c(
+    X: Any,
+    y: Any,
+    *,
+    loss: str = "squared_hinge",
+    fit_intercept: bool = True,
+    intercept_scaling: float = 1.0,
+) -> float:
+    r"""The C below which ``LinearSVC(penalty="l1")`` finds w = 0, and nothing else.
+
+    At w = 0 the slope of the loss along column j is :math:`-2C\sum_i y_i x_{ij}` (of the
+    logistic loss a quarter of that), and it stays there while none exceeds the penalty's
+    slope of 1 (S. Boyd and L. Vandenberghe; scikit-learn's function of the same name).
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+    y : array-like of shape (n_samples,)
+        Labels; of several classes each is held against the rest.
+    loss : {'squared_hinge', 'log'}, default='squared_hinge'
+        The loss.
+    fit_intercept : bool, default=True
+        Whether there is a constant column.
+    intercept_scaling : float, default=1.0
+        Its value.
+
+    Returns
+    -------
+    float
+        The smallest C.
+
+    Examples
+    --------
+    >>> from maxmargin import l1_min_c
+    >>> round(l1_min_c([[-1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 1]), 4)
+    0.25
+    """
+    factors = {"squared_hinge": 2.0, "log": 0.5}
+    if loss not in factors:
+        msg = f"loss={loss!r}: it must be one of {', '.join(map(repr, factors))}"
+        raise InputError(msg)
+    with input_errors():
+        rows = check_array(X, accept_sparse="csc")
+        check_consistent_length(rows, y)
+    classes = np.unique(y)
+    if classes.size < 2:
+        msg = "The number of classes has to be greater than one; give rows of two classes"
+        raise InputError(msg)
+    ones = classes if classes.size > 2 else classes[1:]
+    signs = np.array([np.where(np.asarray(y) == one, 1.0, -1.0) for one in ones])
+    pulls = np.abs(rows.T @ signs.T).max()
+    if fit_intercept:
+        pulls = max(pulls, float(np.abs(intercept_scaling * signs.sum(axis=1)).max()))
+    if pulls == 0.0:
+        msg = (
+            "Ill-posed l1_min_c calculation: l1 will always select zero coefficients for "
+            "this data: no column says anything about y"
+        )
+        raise InputError(msg)
+    return float(1.0 / (factors[loss] * pulls))
