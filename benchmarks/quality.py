@@ -17,60 +17,42 @@ import statistics
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from sklearn import svm
 from tests import data
 
 import maxmargin
 from benchmarks.page import replace_between
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from benchmarks.speed.datasets import SETS as PANEL
+from benchmarks.speed.datasets import Set
 
 HERE = Path(__file__).parent
 MARKS = ("<!-- quality: begin -->", "<!-- quality: end -->")
 TOL = 1e-3
 
 
-class Case(NamedTuple):
-    """One row of the table: data, and the machine with its parameters."""
-
-    load: Callable[[], Any]
-    kind: str
-    parameters: dict[str, float]
-    shape: str
-
-
-SETS: dict[str, Case] = {
-    "svmguide1": Case(data.svmguide1, "SVC", {"C": 2.0, "gamma": 2.0}, "3,089 × 4"),
-    "usps": Case(
-        data.usps, "SVC", {"C": 10.0, "gamma": 1 / 64}, "7,291 × 256, 10 classes"
+# Those of the speed panel, and machines that it does not have.
+SETS: dict[str, Set] = {
+    "svmguide1": PANEL["svmguide1"],
+    "usps": PANEL["usps"],
+    "letter": PANEL["letter"],
+    "ijcnn1": PANEL["ijcnn1"],
+    "a9a": PANEL["a9a-csr"],
+    "a9a sample": Set(
+        lambda: data.a9a().first(8000), "NuSVC", {"nu": 0.3, "gamma": 1 / 32},
+        "8,000 × 123, CSR",
     ),
-    "letter": Case(
-        data.letter, "SVC", {"C": 16.0, "gamma": 4.0}, "15,000 × 16, 26 classes"
-    ),
-    "ijcnn1": Case(data.ijcnn1, "SVC", {"C": 32.0, "gamma": 2.0}, "49,990 × 22"),
-    "a9a": Case(data.a9a, "SVC", {"C": 1.0, "gamma": 1 / 32}, "32,561 × 123, sparse"),
-    "a9a sample": Case(
-        lambda: data.a9a().first(8000),
-        "NuSVC",
-        {"nu": 0.3, "gamma": 1 / 32},
-        "8,000 × 123, sparse",
-    ),
-    "houses": Case(data.houses, "SVR", {"C": 1.0, "gamma": 0.125}, "18,576 × 8"),
-    "houses, ν": Case(
+    "houses": PANEL["houses"],
+    "houses, ν": Set(
         data.houses, "NuSVR", {"C": 1.0, "nu": 0.5, "gamma": 0.125}, "18,576 × 8"
     ),
-    "abalone": Case(data.abalone, "SVR", {"C": 10.0, "gamma": 0.1}, "3,760 × 10"),
-    "mnist 10k": Case(
-        lambda: data.mnist(10_000), "OneClassSVM", {"nu": 0.1, "gamma": 0.02},
-        "10,000 × 784",
-    ),
+    "abalone": Set(data.abalone, "SVR", {"C": 10.0, "gamma": 0.1}, "3,760 × 10"),
+    "mnist 10k": PANEL["mnist10k-one"],
 }  # fmt: skip
 
 
-def machines(case: Case) -> dict[str, Any]:
+def machines(case: Set) -> dict[str, Any]:
     """The machines to compare, all with the same parameters."""
     found: dict[str, Any] = {
         "maxmargin": getattr(maxmargin, case.kind)(tol=TOL, **case.parameters),

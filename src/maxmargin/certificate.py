@@ -133,12 +133,12 @@ def worst_of(
     """The certificate of a whole machine: its worst binary problem on top.
 
     Objective, violation, interval and counts of free and bound vectors are those of
-    the problem with the largest violation; iterations are summed; support vectors
+    the problem that is worst in what its ``tol`` bounds; iterations are summed; support vectors
     (each counted once), kernel values and seconds are those of the whole fit.
     """
     if len(problems) == 1:
         return replace(problems[0], n_kernel=n_kernel, seconds=seconds)
-    worst = max(problems, key=lambda one: (one.violation, one.relative_gap))
+    worst = max(problems, key=lambda one: (getattr(one, one.criterion), one.violation))
     return replace(
         worst,
         n_support=n_support,

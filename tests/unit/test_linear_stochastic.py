@@ -661,6 +661,33 @@ def test_observers_are_served():
         limited.fit(X, y)
 
 
+def test_scikit_learns_callbacks_see_a_fitted_machine():
+    pytest.importorskip("sklearn.callback")
+    X, y = sample(n=100)
+
+    class Scores:
+        def __init__(self):
+            self.seen = []
+
+        def setup(self, estimator, context):
+            self.seen.append("setup")
+
+        def teardown(self, estimator, context):
+            self.seen.append("teardown")
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context, *, X, y, fitted_estimator):
+            self.seen.append(fitted_estimator.score(X, y))
+
+    scores = Scores()
+    machine = PegasosClassifier(lam=LAM, random_state=0).set_callbacks(scores).fit(X, y)
+    first, *seen, last = scores.seen
+    assert (first, last) == ("setup", "teardown")
+    assert seen[-1] == machine.score(X, y)
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_bad_parameters_are_refused_in_words(machine):
     X, y = sample(n=20)

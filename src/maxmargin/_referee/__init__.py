@@ -1,11 +1,11 @@
-r"""The referee: how good a fitted kernel machine is, recomputed from the model alone.
+r"""The referee: how good a fitted machine is, recomputed from the model alone.
 
 :func:`certify` knows no solver and shares no formula with one. From the public attributes
 of a fitted machine (ours, scikit-learn's or sklearnex's) it takes the coefficients β and
 the intercept, and evaluates in NumPy float64 what the machine minimises, its dual, and
 how far every point is from its optimality condition: ``classifiers``, ``joint`` (all
-classes at once), ``regressors`` and ``one_class`` have the formulas, ``optimality`` what
-they share.
+classes at once), ``regressors``, ``one_class`` and ``linear`` have the formulas,
+``optimality`` what they share.
 
 Kernel values are made in tiles of at most 1024 × 1024 and forgotten; linear machines go
 through w. A coefficient within a relative 1e-12 of its bound is at it (peers store
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._referee import classifiers, joint, one_class, regressors
+from maxmargin._referee import classifiers, joint, linear, one_class, regressors
 from maxmargin._referee.certification import Certification, whole
 from maxmargin._referee.fitted import Fitted, located
 from maxmargin._referee.given import codes_of, prices_of, targets_of
@@ -38,13 +38,14 @@ def certify(
     y: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Certification:
-    """Recompute the certificate of a fitted kernel machine, without its solver.
+    """Recompute the certificate of a fitted machine, without its solver.
 
     Parameters
     ----------
-    estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM or SVDD
+    estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD, LinearSVC or LinearSVR
         A fitted machine of maxmargin, or one of the first five of ``sklearn.svm`` or
-        ``sklearnex.svm``.
+        ``sklearnex.svm``; of ``sklearn.svm`` also a linear machine with a squared loss,
+        from which dual variables follow.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows it was fitted on, in the same order (n × n for precomputed kernels). For
         a kernel that is a function, any sequence that the machine was fitted on.
@@ -84,6 +85,12 @@ def certify(
         not hasattr(estimator, "best_estimator_"),
         "a search: certify its best_estimator_",
     )
+    kind = next(
+        (b.__name__ for b in type(estimator).__mro__ if b.__name__ in linear.MACHINES),
+        None,
+    )
+    if kind is not None:
+        return linear.judge(estimator, kind, as_table("X", X), y, sample_weight)
     anything = is_foreign(getattr(estimator, "kernel", None))
     table = as_objects(X) if anything else as_table("X", X)
     model = Fitted.read(estimator, table)

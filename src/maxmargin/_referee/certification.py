@@ -27,6 +27,8 @@ RANKS = {  # of a point: not in the problem, coefficient 0, inside its box, at i
     "NuSVR": _TUBE,
     "OneClassSVM": _SUPPORT,
     "SVDD": _SUPPORT,
+    "LinearSVC": _MARGIN,
+    "LinearSVR": _TUBE,
 }
 LEVELS = {"NuSVC": "rho", "NuSVR": "tube", "OneClassSVM": "rho", "SVDD": "radius"}
 
@@ -39,7 +41,7 @@ class Certification(Certificate):
     ----------
     machine : str
         What it was judged as: ``"SVC"``, ``"NuSVC"``, ``"SVR"``, ``"NuSVR"``,
-        ``"OneClassSVM"`` or ``"SVDD"``.
+        ``"OneClassSVM"``, ``"SVDD"``, ``"LinearSVC"`` or ``"LinearSVR"``.
     slack : ndarray of shape (n,)
         What a point costs, before its price: :math:`\max(0, 1 - y_i f(x_i))` for SVC,
         :math:`\max(0, \rho - y_i f(x_i))` for NuSVC before its rescaling,
@@ -125,7 +127,11 @@ class Certification(Certificate):
     def _certificate_lines(self) -> list[str]:
         """The certificate, its intercept in the units of ``intercept_``."""
         lines = super().__str__().splitlines()
-        at = next(i for i, line in enumerate(lines) if line.startswith("intercept"))
+        at = next(
+            (i for i, line in enumerate(lines) if line.startswith("intercept")), None
+        )
+        if at is None:
+            return lines
         if self.machine in {"OneClassSVM", "SVDD"}:  # −ρ, or R in other units
             del lines[at]
         elif self.machine == "NuSVC":
@@ -137,7 +143,7 @@ class Certification(Certificate):
         lines = []
         if not np.isnan(self.margin):
             lines.append(f"margin      {self.margin:.6g}")
-        if self.machine == "SVR":
+        if self.machine in {"SVR", "LinearSVR"}:
             lines.append(f"tube        {self.level:.6g} to either side")
         elif self.machine in LEVELS:
             lo, hi = self.level_interval

@@ -81,7 +81,8 @@ class PegasosClassifier(StochasticClassifier):
         Steps so far, those of earlier calls included.
     distance_ : float or ndarray of shape (n_classes,)
         Measured: primal − dual in the form above, which f(w) − min f does not exceed.
-        After ``partial_fit``, for the rows of that call.
+        After ``partial_fit``, for the rows of that call, and loose: the dual knows one
+        epoch.
     bound_ : DescentBound or None
         Promised: what theory says of that distance after ``t_`` steps, with the theorem's
         name, and where the run is not one that it is about; None before the first step.

@@ -93,8 +93,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         Intercepts.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
         Dual variables β, the other half of the proof; near X'β = w at the end.
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted.
+    classes_, class_weight_ : ndarray of shape (n_classes,)
+        Labels, sorted, and the factors of C of their rows.
     n_iter_ : int
         Iterations, in the unit of the solver; the most of all classes.
     certificate_ : Certificate
@@ -210,7 +210,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
                 lasso=self.penalty == "l1",
             )
 
-        return LinearTask(rows, names, make, {"classes_": classes})
+        known = {"classes_": classes, "class_weight_": factor}
+        return LinearTask(rows, names, make, known)
 
     def decision_function(self, X: Any) -> Vector:
         """The value w·x + b of every row, one for each class if there are several.
