@@ -22,7 +22,9 @@ if TYPE_CHECKING:
         NumericalError,
         VanishingMarginWarning,
     )
+    from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
     from maxmargin.estimators.linear.l1_min_c import l1_min_c
+    from maxmargin.estimators.linear.pegasos import PegasosClassifier
     from maxmargin.estimators.linear.svc import LinearSVC
     from maxmargin.estimators.linear.svr import LinearSVR
     from maxmargin.estimators.nu_svc import NuSVC
@@ -43,6 +45,8 @@ _HOME = {
     "LinearSVC": "estimators.linear.svc",
     "l1_min_c": "estimators.linear.l1_min_c",
     "LinearSVR": "estimators.linear.svr",
+    "PegasosClassifier": "estimators.linear.pegasos",
+    "AveragedSGDClassifier": "estimators.linear.averaged_sgd",
     "NuSVR": "estimators.nu_svr",
     "OneClassSVM": "estimators.one_class",
     "SVDD": "estimators.svdd",
@@ -63,6 +67,7 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "AveragedSGDClassifier",
     "Certificate",
     "ConvergenceWarning",
     "IndefiniteKernelWarning",
@@ -75,6 +80,7 @@ __all__ = [
     "NuSVR",
     "NumericalError",
     "OneClassSVM",
+    "PegasosClassifier",
     "VanishingMarginWarning",
     "certify",
     "kernel",

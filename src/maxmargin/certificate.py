@@ -133,7 +133,8 @@ def worst_of(
     """The certificate of a whole machine: its worst binary problem on top.
 
     Objective, violation, interval and counts of free and bound vectors are those of
-    the problem that is worst in what its ``tol`` bounds; iterations are summed; support vectors
+    the problem that is worst in what its ``tol`` bounds; iterations are summed; support
+    vectors
     (each counted once), kernel values and seconds are those of the whole fit.
     """
     if len(problems) == 1:

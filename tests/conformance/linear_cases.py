@@ -32,7 +32,6 @@ SOLVERS = {
     "gram": Able(linear.GramSmo, SQUARED | FLAT),
     "newton": Able(linear.Newton, SQUARED),
     "newton-cg": Able(linear.NewtonCg, SQUARED),
-    # "interior-point": Able(linear.InteriorPoint, FLAT),
     "lasso-descent": Able(
         linear.LassoDescent, frozenset({"squared_hinge"}), ANY - {"free"}, lasso=True
     ),

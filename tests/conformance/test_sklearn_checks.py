@@ -8,12 +8,21 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conformance.expected_differences import failing_checks
 
-from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin import (
+    SVC,
+    SVDD,
+    SVR,
+    LinearSVC,
+    LinearSVR,
+    NuSVC,
+    NuSVR,
+    OneClassSVM,
+)
 
 # Random rows may overlap by more than nu allows, which is told (and tested elsewhere).
 pytestmark = pytest.mark.filterwarnings("ignore:nu=.* is too small for these data")
 
-DEFAULTS = [SVC(), NuSVC(), SVR(), NuSVR(), OneClassSVM(), SVDD()]
+DEFAULTS = [SVC(), NuSVC(), SVR(), NuSVR(), OneClassSVM(), SVDD(), LinearSVC()]
 EVEN = {"class_weight": "balanced", "tol": 1e-11}
 VARIANTS = [
     SVC(tol=1e-11),
@@ -34,6 +43,10 @@ VARIANTS = [
     OneClassSVM(kernel="precomputed"),
     # not precomputed: the matrices of the checks lack the k(x, x) of new rows
     SVDD(kernel="linear", tol=1e-9),
+    LinearSVC(penalty="l1"),
+    LinearSVC(intercept="free"),
+    LinearSVC(fit_intercept=False, class_weight="balanced"),
+    LinearSVR(loss="squared_epsilon_insensitive"),
 ]
 
 

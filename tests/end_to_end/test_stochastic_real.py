@@ -5,8 +5,8 @@ import pytest
 from sklearn.svm import LinearSVC
 from tests import data
 
-from maxmargin.estimators.averaged_sgd_classifier import AveragedSGDClassifier
-from maxmargin.estimators.pegasos_classifier import PegasosClassifier
+from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
+from maxmargin.estimators.linear.pegasos import PegasosClassifier
 
 EARLY = pytest.mark.filterwarnings("ignore:The solver stopped early")
 

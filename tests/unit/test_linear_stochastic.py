@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin._jit.random import uniform
 from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.averaged_sgd_classifier import AveragedSGDClassifier
-from maxmargin.estimators.pegasos_classifier import PegasosClassifier
+from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
+from maxmargin.estimators.linear.pegasos import PegasosClassifier
 from maxmargin.observers import History
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_objective, linear_svc, linear_svr

@@ -2,6 +2,7 @@
 
 ``to_C`` and ``from_C`` translate the seeds' ways to write the soft margin into C,
 ``margin_bound`` and ``soft_margin_bound`` evaluate S2's theorems for a fitted machine,
+``descent_bound`` says how far stochastic sub-gradient descent can be from the optimum,
 ``DUALITY``, ``LAGRANGE`` and ``coordinate_example`` are the worked examples of S1 and S4.
 S0 to S4 are the lecture texts (docs/sources.md). The pictures are in
 :mod:`maxmargin.plots`.
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         soft_margin_bound,
     )
     from maxmargin.theory.conversion import FORMS, from_C, to_C
+    from maxmargin.theory.descent import DescentBound, descent_bound
     from maxmargin.theory.duality import DUALITY, DualityExample
     from maxmargin.theory.lagrange import LAGRANGE, LagrangeExample
     from maxmargin.theory.quadratic import coordinate_example
@@ -37,11 +39,13 @@ _HOME = {
     "DUALITY": "duality",
     "FORMS": "conversion",
     "LAGRANGE": "lagrange",
+    "DescentBound": "descent",
     "DualityExample": "duality",
     "LagrangeExample": "lagrange",
     "MarginBound": "bounds",
     "SoftMarginBound": "bounds",
     "coordinate_example": "quadratic",
+    "descent_bound": "descent",
     "from_C": "conversion",
     "margin_bound": "bounds",
     "soft_margin_bound": "bounds",
@@ -52,11 +56,13 @@ __all__ = [
     "DUALITY",
     "FORMS",
     "LAGRANGE",
+    "DescentBound",
     "DualityExample",
     "LagrangeExample",
     "MarginBound",
     "SoftMarginBound",
     "coordinate_example",
+    "descent_bound",
     "from_C",
     "margin_bound",
     "soft_margin_bound",

@@ -8,7 +8,7 @@ memory easily (:data:`FEW_ROWS`).
                        few columns        many columns, dense rows  many columns
 =====================  =================  ========================  ==================
 squared losses         newton             gram (few rows)           dual-descent
-hinge, tube            interior-point     gram (few rows)           dual-descent
+hinge, tube            dual-descent       gram (few rows)           dual-descent
 penalty l1             lasso-newton       lasso-descent             lasso-descent
 =====================  =================  ========================  ==================
 
@@ -37,7 +37,6 @@ _CLASSES = {
     "dual-descent": ("DualDescent", True),
     "newton": ("Newton", False),
     "newton-cg": ("NewtonCg", False),
-    "interior-point": ("InteriorPoint", False),
     "gram": ("GramSmo", False),
     "pegasos": ("LinearPegasos", True),
     "lasso-descent": ("LassoDescent", True),
@@ -79,8 +78,8 @@ def suitable(problem: LinearProblem, tol: float) -> str:
     narrow = design.width <= WIDE
     if problem.lasso:
         return "lasso-newton" if narrow else "lasso-descent"
-    if narrow:
-        return "newton" if problem.squared else "interior-point"
+    if narrow and problem.squared:
+        return "newton"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
         return "gram"
     if problem.squared:

@@ -7,9 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
@@ -23,7 +21,7 @@ from maxmargin.estimators.linear.solving import (
     warn_if_early,
 )
 from maxmargin.estimators.parameters import Rule, check_parameters, one_of
-from maxmargin.validation import prediction_rows, unless_refused
+from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,21 +130,6 @@ class LinearMachine(CallbackSupport, BaseEstimator):
             n_kernel=0,
             seconds=seconds,
         )
-
-    def _outputs(self, X: Any) -> Vector:
-        """XW' + b, one product."""
-        check_is_fitted(self)
-        check_parameters(self)
-        rows = prediction_rows(self, X)
-        coef = self.coef_
-        table = coef.reshape(1, -1) if coef.ndim == 1 else coef
-        if sparse.issparse(rows) or sparse.issparse(table):
-            product = rows @ table.T
-            outputs = product.toarray() if sparse.issparse(product) else product
-        else:
-            outputs = rows @ table.T
-        result: Vector = outputs + self.intercept_
-        return result
 
 
 def _nothing(snapshot: Snapshot) -> None:

@@ -10,8 +10,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import with_callbacks
+from maxmargin.errors import InputError
 from maxmargin.estimators.linear.combinations import check_combination
 from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.solving import LinearTask
 from maxmargin.estimators.parameters import one_of
 from maxmargin.problem import linear_svc
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearSVC"]
 
 
-class LinearSVC(ClassifierMixin, LinearMachine):
+class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     r"""Linear support vector classification that certifies its answer.
 
     Solves, for rows :math:`x_i` with labels :math:`y_i = \pm1`,
@@ -55,7 +57,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
     C : float, default=1.0
         Price of an error.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
-        Each class against the rest, or one problem for all.
+        Each class against the rest; 'crammer_singer', one problem for all, is not there
+        yet.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
@@ -72,8 +75,8 @@ class LinearSVC(ClassifierMixin, LinearMachine):
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
-    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', \
-            'pegasos'} or solver, default='auto'
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'gram', 'lasso-newton', \
+            'lasso-descent', 'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None
@@ -185,6 +188,12 @@ class LinearSVC(ClassifierMixin, LinearMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         check_combination(self.penalty, self.loss, self.dual)
+        if self.multi_class == "crammer_singer":
+            msg = (
+                "multi_class='crammer_singer' has no linear solver yet: use 'ovr', or "
+                "SVC(kernel='linear', multi_class='crammer_singer')"
+            )
+            raise InputError(msg)
         rows, given = training_rows(self, X, y)
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         labels = encode_labels(given, weight, self.class_weight)
@@ -212,38 +221,6 @@ class LinearSVC(ClassifierMixin, LinearMachine):
 
         known = {"classes_": classes, "class_weight_": factor}
         return LinearTask(rows, names, make, known)
-
-    def decision_function(self, X: Any) -> Vector:
-        """The value w·x + b of every row, one for each class if there are several.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes, positive for ``classes_[1]``.
-        """
-        outputs = self._outputs(X)
-        return outputs.ravel() if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of every row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        """
-        outputs = self._outputs(X)
-        if outputs.shape[1] == 1:
-            codes = (outputs.ravel() > 0.0).astype(np.intp)
-        else:
-            codes = outputs.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
 
     def sparsify(self) -> Self:
         """Keep the weights as CSR, for a penalty that leaves most of them 0."""

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.linear.combinations import check_combination
 from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.scores import outputs_of
 from maxmargin.estimators.linear.solving import LinearTask, Solved
 from maxmargin.estimators.parameters import one_of
 from maxmargin.problem import linear_svr
@@ -65,8 +66,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
-    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', \
-            'pegasos'} or solver, default='auto'
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'gram', 'lasso-newton', \
+            'lasso-descent', 'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None
@@ -198,4 +199,4 @@ class LinearSVR(RegressorMixin, LinearMachine):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         """
-        return self._outputs(X).ravel()
+        return outputs_of(self, X, 1).ravel()

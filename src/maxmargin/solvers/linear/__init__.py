@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
     from maxmargin.solvers.linear.dual_descent import DualDescent
     from maxmargin.solvers.linear.gram_smo import GramSmo
-    from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
     from maxmargin.solvers.linear.newton import Newton
@@ -25,7 +24,6 @@ _HOME = {
     "AveragedSgd": "averaged_sgd",
     "DualDescent": "dual_descent",
     "GramSmo": "gram_smo",
-    "InteriorPoint": "interior_point",
     "LassoDescent": "lasso_descent",
     "LassoNewton": "lasso_newton",
     "LinearPegasos": "pegasos",
@@ -37,7 +35,6 @@ __all__ = [
     "AveragedSgd",
     "DualDescent",
     "GramSmo",
-    "InteriorPoint",
     "LassoDescent",
     "LassoNewton",
     "LinearPegasos",

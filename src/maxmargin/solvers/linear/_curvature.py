@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 __all__ = ["curvature", "factor_of"]
 
 _STRANDS = 8  # sums over rows are cut into so many
+_ENTRIES = 1 << 23  # in all their matrices
 _WORTH = 1 << 20  # multiplications below which a second thread does not pay
-_BLOCK_BYTES = 1 << 19  # of gathered rows: they are read twice, from the cache
-_LEAST = 256  # rows in a block: what is added up afterwards is a whole matrix
+_BLOCK_BYTES = 1 << 20  # of gathered rows: they are read twice, from the cache
+_LEAST = 512  # rows in a block: what is added up afterwards is a whole matrix
 _SCATTER = 32  # what an addition of the outer product costs, in those of the BLAS
 
 
@@ -72,17 +73,18 @@ def _outer(indptr, indices, data, some, weight, constant, out):
     """Out += Σ weight·x·x', its lower triangle (indices of a row are sorted)."""
     last = out.shape[0] - 1
     for k in range(some.size):
-        begin, end = indptr[some[k]], indptr[some[k] + 1]
+        # Unsigned: an index that may be negative is tested before it is used.
+        begin, end = np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])
         for e in range(begin, end):
-            line = out[indices[e]]
+            line = out[np.uint64(indices[e])]
             x = weight[k] * data[e]
-            for g in range(begin, e + 1):
-                line[indices[g]] += x * data[g]
+            for g in range(begin, e + np.uint64(1)):
+                line[np.uint64(indices[g])] += x * data[g]
         if constant != 0.0:
             line = out[last]
             x = weight[k] * constant
             for g in range(begin, end):
-                line[indices[g]] += x * data[g]
+                line[np.uint64(indices[g])] += x * data[g]
             line[last] += x * constant
 
 
@@ -105,12 +107,17 @@ def curvature(design: Design, constant: float, weight: Vector, some: Index) -> M
     return _gathered(design, constant, weight, some, size)
 
 
+def _strands(size: int) -> int:
+    """How many matrices of that size may be made side by side."""
+    return max(2, min(_STRANDS, _ENTRIES // size**2))
+
+
 def _scattered(
     design: Design, constant: float, weight: Vector, some: Index, pairs: int, size: int
 ) -> Matrix:
     X = design.rows
     # Every strand has a matrix of its own, which must be worth filling.
-    strands = max(1, min(_STRANDS, pairs // (_WORTH + 4 * size * size)))
+    strands = max(1, min(_strands(size), pairs // (_WORTH + 4 * size * size)))
 
     def strand(k: int) -> Matrix:
         total = np.zeros((size, size))
@@ -127,7 +134,7 @@ def _gathered(
 ) -> Matrix:
     block = max(_LEAST, _BLOCK_BYTES // (8 * size))
     starts = range(0, some.size, block)
-    strands = max(1, min(_STRANDS, len(starts), some.size * size * size // _WORTH))
+    strands = max(1, min(_strands(size), len(starts), some.size * size**2 // _WORTH))
 
     def strand(k: int) -> Matrix:
         total, one = np.zeros((size, size)), np.empty((size, size))
@@ -147,7 +154,7 @@ def _gathered(
         return sum(design.workers.map(strand, range(strands)))  # type: ignore[return-value]
 
 
-def factor_of(square: Matrix, free: bool) -> tuple[Any, Vector | None]:
+def factor_of(square: Matrix, *, free: bool) -> tuple[Any, Vector | None]:
     """Cholesky's factor of I + X'DX, and the mean of the rows if the intercept is free.
 
     It is then the last row of X̃'DX̃, and eliminated: I + X'D(X − mean).

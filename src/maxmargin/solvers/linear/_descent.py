@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Standing", "begin", "model_of", "move", "refresh", "stopped"]
+__all__ = ["Standing", "begin", "model_of", "move", "refresh", "stopped", "told"]
 
 _GROWTH = 8  # how many times more rows come into play
 _ROWS = 8  # rows a column that a part must have
 _FEWEST = 2000  # rows that it must have
 _ROUGH = 0.1  # of P: a gain below it ends the part
+_LONGEST = 10  # steps that it may take
 _STILL = 1e-13  # of P: a gain that is rounding
 
 
@@ -56,9 +57,10 @@ class Standing:
     pull: Vector
     depth: NDArray[np.uint8]  # of every row: in play at this level and below
     level: int  # 0: all rows are in play
-    rows: Index | slice  # those in play
+    rows: Index  # those in play
     fresh: bool = False  # whether β, X'β and the figures are those of w
     still: int = 0  # steps in a row that gained nothing but rounding
+    here: int = 0  # steps with these rows
     steps: int = 0
     primal: float = np.inf
     gap: float = np.inf
@@ -67,57 +69,50 @@ class Standing:
 
 
 def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
-    """W = 0 on a part of the rows, or X'β of the given β on all of them."""
+    """At w = 0 on a part of the rows, or at X'β of the given β on all of them."""
     design, n = problem.design, problem.n
-    everyone = slice(0, n)
+    everyone = np.arange(n)
     loss = loss_of(problem, name, everyone, 1.0)
-    w, z, level = np.zeros(design.width), -problem.p, 0
-    depth = np.zeros(0, np.uint8)
+    w, z = np.zeros(design.width), -problem.p
+    at = Standing(loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone)
     if warm is not None and warm.any():
-        w = design.back(np.clip(warm, problem.lower, problem.upper))
-        z -= design.times(w)
-    else:
-        least = max(_FEWEST, _ROWS * design.width)
-        while n // _GROWTH ** (level + 1) >= least:
-            level += 1
-    at = Standing(loss, w, 0.0, z, np.zeros(n), w, depth, level, everyone)
-    if level:
+        at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
+        at.z -= times(design, everyone, at.w)
+        return at
+    while n // _GROWTH ** (at.level + 1) >= max(_FEWEST, _ROWS * design.width):
+        at.level += 1
+    if at.level:
         # Drawn, as every eighth row could be one class only.
         chance = np.random.default_rng(n).random(n, np.float32)
         at.depth = np.zeros(n, np.uint8)
-        for one in range(1, level + 1):
-            at.depth += chance < 1.0 / _GROWTH**one
+        for level in range(1, at.level + 1):
+            at.depth += chance < 1.0 / _GROWTH**level
         _enter(problem, at)
     return at
 
 
 def _enter(problem: LinearProblem, at: Standing) -> None:
     """The rows of the level come into play."""
-    n, design = problem.n, problem.design
-    at.rows = np.flatnonzero(at.depth >= at.level) if at.level else slice(0, n)
-    count = at.rows.size if isinstance(at.rows, np.ndarray) else n
-    at.loss = loss_of(problem, "", at.rows, count / n)
+    at.rows = np.flatnonzero(at.depth >= at.level)
+    count = at.rows.size
+    at.loss = loss_of(problem, "", at.rows, count / problem.n)
     at.z = -problem.p[at.rows]
     if at.w.any():
-        at.z -= _outputs(problem, at, at.w)
+        at.z -= times(problem.design, at.rows, at.w)
     at.z -= at.bias
-    at.beta, at.fresh, at.still = np.zeros(count), False, 0
-
-
-def _outputs(problem: LinearProblem, at: Standing, w: Vector) -> Vector:
-    """Xw of the rows in play."""
-    if isinstance(at.rows, slice):
-        return problem.design.times(w)
-    return times(problem.design, at.rows, w)
+    at.beta, at.fresh, at.still, at.here = np.zeros(count), False, 0, 0
 
 
 def refresh(problem: LinearProblem, at: Standing) -> None:
     """β, X'β and the figures of w, if they are not known."""
-    if not at.fresh:
+    while not at.fresh:
         idle = np.zeros_like(at.z)
         sums = look(at.loss, problem.design.workers, at.z, idle, 0.0, at.beta)
         _weigh(problem, at, sums.square)
         at.best, at.fresh = at.gap, True
+        if at.level and at.gap == 0.0:  # nothing to be learnt from these rows
+            at.level -= 1
+            _enter(problem, at)
 
 
 def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
@@ -129,8 +124,7 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
         at.z -= t
         at.bias += t
         square, total = sums.square, sums.total
-    whole = isinstance(at.rows, slice)
-    at.pull = design.back(at.beta) if whole else back(design, at.rows, at.beta)
+    at.pull = back(design, at.rows, at.beta)
     gradient = at.w - at.pull
     at.primal = 0.5 * (dot(at.w, at.w) + square)
     at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
@@ -141,7 +135,7 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
 def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     """The best step along (s, shift); then more rows, if it gained little."""
     workers, slope = problem.design.workers, dot(at.w - at.pull, s)
-    u = _outputs(problem, at, s)
+    u = times(problem.design, at.rows, s)
     u += shift
     line = slope, dot(at.w, s), dot(s, s)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
@@ -152,6 +146,7 @@ def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     _weigh(problem, at, sums.square)
     gain = before - at.primal
     at.steps += 1
+    at.here += 1
     at.last = {
         "t": t, "slope": slope, "gain": gain, "rows": at.z.size, "primal": at.primal,
         "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
@@ -159,18 +154,34 @@ def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     tiny = -slope <= _STILL * at.primal and at.gap > 0.5 * at.best
     at.still = at.still + 1 if tiny else 0
     at.best = min(at.best, at.gap)
-    if at.level and (gain <= _ROUGH * at.primal or at.gap == 0.0):
+    if at.level and (gain <= _ROUGH * at.primal or at.here >= _LONGEST):
         at.level -= 1
         _enter(problem, at)
 
 
-def stopped(problem: LinearProblem, at: Standing, tol: float) -> Status:
+def stopped(at: Standing, tol: float) -> Status:
     """CLOSED, STALLED or RUNNING; the figures must be fresh."""
     if at.level:
         return Status.RUNNING
     if at.gap <= tol * at.primal:
         return Status.CLOSED
     return Status.STALLED if at.still >= 3 else Status.RUNNING
+
+
+def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
+    """The last step, in words and numbers."""
+    last = at.last
+    rows = int(last["rows"])
+    where = f"all {rows} rows"
+    if rows < problem.n:
+        where = f"{rows} rows, which stand for all {problem.n}"
+    relative = last["gap"] / last["primal"] if last["primal"] > 0.0 else 0.0
+    words = (
+        f"Newton step {at.steps} on {where}: {last['t']:.4g} of the step proposed is "
+        f"best; P falls by {last['gain']:.4g} to {last['primal']:.6g}, the relative gap "
+        f"is {relative:.3g}, and {last['active']:.0f} rows are active."
+    )
+    return words, {"step": at.steps, **last, "relative_gap": relative}
 
 
 def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
@@ -182,11 +193,12 @@ def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
     if at.fresh and not at.level:
         outputs = -at.z - problem.p
         return LinearModel(at.w.copy(), bias, at.beta.copy(), outputs, at.pull.copy())
-    outputs = design.times(at.w)
+    everyone = np.arange(problem.n)
+    outputs = times(design, everyone, at.w)
     if problem.free:
-        loss = loss_of(problem, "", slice(0, problem.n), 1.0)
+        loss = loss_of(problem, "", everyone, 1.0)
         z = -(problem.p + outputs)
         bias, _ = balance(loss, design.workers, z, np.ones_like(z), np.empty_like(z))
         outputs += bias
     beta = response(problem, outputs)
-    return LinearModel(at.w.copy(), bias, beta, outputs, design.back(beta))
+    return LinearModel(at.w.copy(), bias, beta, outputs, back(design, everyone, beta))

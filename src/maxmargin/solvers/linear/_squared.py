@@ -67,13 +67,13 @@ _strengths = njit(_strengths)
 
 
 def loss_of(
-    problem: LinearProblem, name: str, rows: slice | NDArray[np.intp], share: float
+    problem: LinearProblem, name: str, rows: NDArray[np.intp], share: float
 ) -> Loss:
     """The losses of some rows, which stand for all: they are ``share`` of them."""
     if problem.lasso:
         msg = (
             f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
-            "penalty='l2', or solver='dual'"
+            "penalty='l2', or solver='dual-descent'"
         )
         raise InputError(msg)
     ridge = problem.ridge[rows] * share
@@ -82,7 +82,7 @@ def loss_of(
         msg = (
             f"{name} needs a loss with a second derivative, and the one given is a hinge "
             "or a tube without a square: use loss='squared_hinge' (LinearSVR: "
-            "'squared_epsilon_insensitive'), or solver='dual'"
+            "'squared_epsilon_insensitive'), or solver='dual-descent'"
         )
         raise InputError(msg)
     return Loss(rise, fall, problem.epsilon)

@@ -15,7 +15,7 @@ def _dot(a, b):
 
 
 def _forward(s, r, d, image, gradient, length):
-    """s += length·d, r −= length·image; then s·r, s·g and r·r."""
+    """S += length·d, r −= length·image; then s·r, s·g and r·r."""
     model, fall, rest = 0.0, 0.0, 0.0
     for k in range(s.size):
         s[k] += length * d[k]
@@ -27,7 +27,7 @@ def _forward(s, r, d, image, gradient, length):
 
 
 def _turn(d, z, factor):
-    """d = z + factor·d."""
+    """D = z + factor·d."""
     for k in range(d.size):
         d[k] = z[k] + factor * d[k]
 

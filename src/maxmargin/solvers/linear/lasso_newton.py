@@ -39,6 +39,8 @@ __all__ = ["LassoNewton"]
 _DEFAULT_STEPS = 1000
 _ENOUGH = 0.01  # of the promised fall
 _HALVINGS = 40
+_ROUNDING = 1e-14  # of the objective
+_IDLE = 10  # steps in a row without a narrower gap, after which rounding is to blame
 _PASSES = 50  # over the columns, before the signs they have found are used
 _ROUNDS = 50  # of that, for one quadratic
 _RIDGE = 1e-14  # of the trace, that makes a linear system solvable
@@ -99,6 +101,7 @@ class State:
     iterations: int = 0
     length: float = 0.0  # of the last step, as a multiple of the one proposed
     inside: int = 0  # rows inside the margin
+    idle: int = 0  # steps in a row that did not narrow the gap
     looked: Measures | None = None
 
 
@@ -132,11 +135,16 @@ class LassoNewton(Steppable):
         """At most ``budget`` steps."""
         limit = self.max_iter if self.max_iter >= 0 else _DEFAULT_STEPS
         for _ in range(budget):
-            if self.measure(problem, state).relative_gap <= self.tol:
+            before = self.measure(problem, state).relative_gap
+            if before <= self.tol:
                 return Status.CLOSED
             if state.iterations >= limit:
                 return Status.MAX_ITER
             if not self._step(problem, state):
+                return Status.STALLED
+            gained = self.measure(problem, state).relative_gap < before
+            state.idle = 0 if gained else state.idle + 1
+            if state.idle >= _IDLE:
                 return Status.STALLED
         return Status.RUNNING
 
@@ -150,11 +158,13 @@ class LassoNewton(Steppable):
         moved = design.times(step)
         before = _loss(problem, state.f)
         promised = float(slope @ step) + _norm(w + step) - _norm(w)
+        # Near the end a fall drowns in the sums that it is the difference of.
+        rounding = _ROUNDING * (before + _norm(w))
         length = 1.0
         for _ in range(_HALVINGS):
             fall = _loss(problem, state.f + length * moved) - before
             fall += _norm(w + length * step) - _norm(w)
-            if fall <= _ENOUGH * length * promised and promised < 0.0:
+            if fall <= _ENOUGH * length * promised + rounding and promised < 0.0:
                 break
             length *= 0.5
         else:

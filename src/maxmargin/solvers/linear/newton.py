@@ -10,17 +10,16 @@ or inactive: they are added and subtracted where they are fewer than the active 
 every tenth time H is made anew, so that rounding does not pile up. A free intercept is
 minimised exactly after every step, which makes Σβ = 0; for s it is eliminated from H.
 
-The first steps are taken on a random part of the rows (and theirs on a part of these),
-where a step costs a fraction: there it is found out which rows are active. Only then are
-all rows looked at.
+With many more rows than columns the first steps are taken on an eighth of the rows
+(:mod:`maxmargin.solvers.linear._descent`): there it is found out which ones are active.
 
 Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
 :math:`\tfrac12\|\nabla P\|^2`. P has finitely many pieces, and a step that stays within
 one ends at its minimum: the last digits come at once.
 
-Cost of a step: two passes over X, d² multiplications for every row that changed sides, d³/6
-for the factor. Memory: a few n × 1, a few d × d, and the part of the rows, at most a
-sixteenth.
+Cost of a step: two passes over X, d²/2 multiplications for every row that changed sides
+(for a sparse row, half the square of what it stores) and d³/6 for the factor. Memory: a
+few n × 1 and d × d.
 
 References: O. Mangasarian, "A finite Newton method for classification", Optimization
 Methods and Software 17, 2002; S. Keerthi and D. DeCoste, "A modified finite Newton method
@@ -46,6 +45,7 @@ from maxmargin.solvers.linear._descent import (
     move,
     refresh,
     stopped,
+    told,
 )
 from maxmargin.solvers.step import Step
 
@@ -95,16 +95,15 @@ class Newton(Steppable):
 
     def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
         """W = 0, or X'β of the given β."""
-        at = begin(problem, _NAME, warm)
         width = problem.design.width
         if width > _WIDEST:
             msg = (
                 f"{_NAME} with the exact Hessian factors a matrix of columns × columns: "
                 f"{width} columns are given, {_WIDEST} are possible; use "
-                "solver='newton-cg' or solver='dual'"
+                "solver='newton-cg' or solver='dual-descent'"
             )
             raise InputError(msg)
-        return State(at, np.zeros((0, 0)), np.zeros(0, bool))
+        return State(begin(problem, _NAME, warm), np.zeros((0, 0)), np.zeros(0, bool))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` steps."""
@@ -126,8 +125,12 @@ class Newton(Steppable):
         return model_of(problem, state.at)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """How far it went, and which rows changed sides."""
-        return Step("")
+        """How far it went, and how many rows changed sides."""
+        if not state.at.steps:
+            return Step("Nothing done yet.")
+        words, numbers = told(problem, state.at)
+        words += f" H had changed by {state.changed} rows."
+        return Step(words, {**numbers, "changed": state.changed})
 
     def n_iter(self, state: State) -> int:
         """Steps taken."""
@@ -138,7 +141,7 @@ class Newton(Steppable):
         if limit == 0:
             return Status.MAX_ITER
         refresh(problem, state.at)
-        status = stopped(problem, state.at, self.tol)
+        status = stopped(state.at, self.tol)
         if status is Status.RUNNING and state.at.steps >= limit:
             return Status.MAX_ITER
         return status
@@ -149,11 +152,10 @@ def _follow(problem: LinearProblem, state: State) -> None:
     at, design = state.at, problem.design
     constant = 1.0 if problem.free else design.scaling
     strength = np.maximum(at.loss.rise, at.loss.fall)
-    names = np.arange(problem.n)[at.rows]
     now = at.beta != 0.0
 
     def of(some: NDArray[np.intp]) -> Matrix:
-        return curvature(design, constant, strength[some], names[some])
+        return curvature(design, constant, strength[some], at.rows[some])
 
     rows = np.flatnonzero(now)
     if state.inside.size != now.size:  # other rows are in play
@@ -169,8 +171,8 @@ def _follow(problem: LinearProblem, state: State) -> None:
 
 
 def _direction(problem: LinearProblem, state: State) -> tuple[Vector, float]:
-    """s with Hs = −∇P, and the change of the free intercept that goes with it."""
-    factor, mean = factor_of(state.square, problem.free)
+    """S with Hs = −∇P, and the change of the free intercept that goes with it."""
+    factor, mean = factor_of(state.square, free=problem.free)
     with one_blas_thread():
         s: Vector = cho_solve(factor, state.at.pull - state.at.w, check_finite=False)
     return s, 0.0 if mean is None else -float(mean @ s)

@@ -1,29 +1,30 @@
-"""S2's SGD for Soft-SVM with scikit-learn's interface."""
+"""Pegasos with scikit-learn's interface."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from maxmargin.estimators.stochastic import StochasticClassifier
-from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
+from maxmargin.estimators.linear.stochastic import StochasticClassifier
+from maxmargin.estimators.parameters import RULES, Rule
+from maxmargin.solvers.linear.pegasos import LinearPegasos
 
 if TYPE_CHECKING:
     from maxmargin.solvers.linear._stochastic import StochasticSolver
 
-__all__ = ["AveragedSGDClassifier"]
+__all__ = ["PegasosClassifier"]
 
 
-class AveragedSGDClassifier(StochasticClassifier):
-    r"""Linear classification by S2's SGD, whose answer is the average of all iterates.
+class PegasosClassifier(StochasticClassifier):
+    r"""Linear classification by Pegasos, with its bound beside what it reached.
 
     Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
 
     .. math:: f(w) = \tfrac\lambda2\|w\|^2 + \frac1n\sum_i\max(0, 1 - y_i\langle w,
               x_i\rangle)
 
-    by steps on single rows, one class against the rest for more than two. S2's listing
-    divides by λ·0 in its first step; here, as is meant, the walk starts at
-    :math:`w_0 = 0` (:mod:`maxmargin.solvers.linear.averaged_sgd`).
+    by steps on one row or a few (:mod:`maxmargin.solvers.linear.pegasos`), one class
+    against the rest for more than two. With ``replacement=True, average="last"`` these
+    are the steps that S0 prints.
 
     Parameters
     ----------
@@ -39,9 +40,16 @@ class AveragedSGDClassifier(StochasticClassifier):
         Epochs at most; -1 stands for 1000, or as many as make a million or 300/λ steps.
     tol : float, default=1e-2
         Relative duality gap at which ``fit`` stops.
-    replacement : bool, default=True
-        Whether every step draws from all rows, as S2 prints it and the bound assumes;
-        otherwise every epoch visits all in a new order, which is better in practice.
+    batch_size : int, default=1
+        Rows of a step, at most.
+    projection : bool, default=False
+        Whether w is kept in the ball of radius 1/√λ.
+    average : {'tail', 'all', 'last'}, default='tail'
+        Which iterates make the answer: the average of the last half to three quarters
+        of all steps, of all, or the last one.
+    replacement : bool, default=False
+        Whether every step draws from all rows, as the bound assumes; otherwise every
+        epoch visits all in a new order, which is better in practice.
     class_weight : dict, 'balanced' or None, default=None
         How often rows of a class count. 'balanced' is inversely proportional to its
         size; ``partial_fit`` takes a dict only.
@@ -94,14 +102,30 @@ class AveragedSGDClassifier(StochasticClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from maxmargin.estimators.averaged_sgd_classifier import AveragedSGDClassifier
+    >>> from maxmargin.estimators.linear.pegasos import PegasosClassifier
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> clf = AveragedSGDClassifier(lam=0.1, random_state=0).fit(X, [0, 0, 1, 1])
+    >>> clf = PegasosClassifier(lam=0.1, random_state=0).fit(X, ["a", "a", "b", "b"])
     >>> clf.predict([[-0.8, -1.0], [3.0, 2.0]]).tolist()
-    [0, 1]
-    >>> clf.bound_.applies, bool(clf.distance_ < clf.bound_.bound)
-    (True, True)
+    ['a', 'b']
+    >>> bool(clf.distance_ < clf.bound_.bound)
+    True
     """
+
+    _own_rules: ClassVar[dict[str, Rule]] = {
+        **StochasticClassifier._own_rules,
+        "batch_size": Rule(
+            RULES["degree"].kind,
+            lambda value: value >= 1,
+            "an integer of at least 1",
+            "it counts the rows of a step",
+        ),
+        "projection": RULES["fit_intercept"],
+        "average": Rule(
+            lambda value: isinstance(value, str),
+            lambda value: value in ("tail", "all", "last"),
+            "a str: 'tail' or 'all' or 'last'",
+        ),
+    }
 
     def __init__(
         self,
@@ -111,7 +135,10 @@ class AveragedSGDClassifier(StochasticClassifier):
         intercept_scaling: float = 1.0,
         max_iter: int = -1,
         tol: float = 1e-2,
-        replacement: bool = True,
+        batch_size: int = 1,
+        projection: bool = False,
+        average: str = "tail",
+        replacement: bool = False,
         class_weight: Any = None,
         random_state: Any = None,
         warm_start: bool = False,
@@ -125,6 +152,9 @@ class AveragedSGDClassifier(StochasticClassifier):
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
         self.tol = tol
+        self.batch_size = batch_size
+        self.projection = projection
+        self.average = average
         self.replacement = replacement
         self.class_weight = class_weight
         self.random_state = random_state
@@ -135,4 +165,11 @@ class AveragedSGDClassifier(StochasticClassifier):
         self.callbacks = callbacks
 
     def _solver(self, *, tol: float, max_iter: int) -> StochasticSolver:
-        return AveragedSgd(tol=tol, max_iter=max_iter, replacement=bool(self.replacement))
+        return LinearPegasos(
+            tol=tol,
+            max_iter=max_iter,
+            batch_size=int(self.batch_size),
+            projection=bool(self.projection),
+            average=self.average,
+            replacement=bool(self.replacement),
+        )

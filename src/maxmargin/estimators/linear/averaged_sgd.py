@@ -1,30 +1,29 @@
-"""Pegasos with scikit-learn's interface."""
+"""S2's SGD for Soft-SVM with scikit-learn's interface."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from maxmargin.estimators.parameters import RULES, Rule
-from maxmargin.estimators.stochastic import StochasticClassifier
-from maxmargin.solvers.linear.pegasos import LinearPegasos
+from maxmargin.estimators.linear.stochastic import StochasticClassifier
+from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
 
 if TYPE_CHECKING:
     from maxmargin.solvers.linear._stochastic import StochasticSolver
 
-__all__ = ["PegasosClassifier"]
+__all__ = ["AveragedSGDClassifier"]
 
 
-class PegasosClassifier(StochasticClassifier):
-    r"""Linear classification by Pegasos, with its bound beside what it reached.
+class AveragedSGDClassifier(StochasticClassifier):
+    r"""Linear classification by S2's SGD, whose answer is the average of all iterates.
 
     Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
 
     .. math:: f(w) = \tfrac\lambda2\|w\|^2 + \frac1n\sum_i\max(0, 1 - y_i\langle w,
               x_i\rangle)
 
-    by steps on one row or a few (:mod:`maxmargin.solvers.linear.pegasos`), one class
-    against the rest for more than two. With ``replacement=True, average="last"`` these
-    are the steps that S0 prints.
+    by steps on single rows, one class against the rest for more than two. S2's listing
+    divides by λ·0 in its first step; here, as is meant, the walk starts at
+    :math:`w_0 = 0` (:mod:`maxmargin.solvers.linear.averaged_sgd`).
 
     Parameters
     ----------
@@ -40,16 +39,9 @@ class PegasosClassifier(StochasticClassifier):
         Epochs at most; -1 stands for 1000, or as many as make a million or 300/λ steps.
     tol : float, default=1e-2
         Relative duality gap at which ``fit`` stops.
-    batch_size : int, default=1
-        Rows of a step, at most.
-    projection : bool, default=False
-        Whether w is kept in the ball of radius 1/√λ.
-    average : {'tail', 'all', 'last'}, default='tail'
-        Which iterates make the answer: the average of the last half to three quarters
-        of all steps, of all, or the last one.
-    replacement : bool, default=False
-        Whether every step draws from all rows, as the bound assumes; otherwise every
-        epoch visits all in a new order, which is better in practice.
+    replacement : bool, default=True
+        Whether every step draws from all rows, as S2 prints it and the bound assumes;
+        otherwise every epoch visits all in a new order, which is better in practice.
     class_weight : dict, 'balanced' or None, default=None
         How often rows of a class count. 'balanced' is inversely proportional to its
         size; ``partial_fit`` takes a dict only.
@@ -102,30 +94,14 @@ class PegasosClassifier(StochasticClassifier):
     Examples
     --------
     >>> import numpy as np
-    >>> from maxmargin.estimators.pegasos_classifier import PegasosClassifier
+    >>> from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
     >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
-    >>> clf = PegasosClassifier(lam=0.1, random_state=0).fit(X, ["a", "a", "b", "b"])
+    >>> clf = AveragedSGDClassifier(lam=0.1, random_state=0).fit(X, [0, 0, 1, 1])
     >>> clf.predict([[-0.8, -1.0], [3.0, 2.0]]).tolist()
-    ['a', 'b']
-    >>> bool(clf.distance_ < clf.bound_.bound)
-    True
+    [0, 1]
+    >>> clf.bound_.applies, bool(clf.distance_ < clf.bound_.bound)
+    (True, True)
     """
-
-    _own_rules: ClassVar[dict[str, Rule]] = {
-        **StochasticClassifier._own_rules,
-        "batch_size": Rule(
-            RULES["degree"].kind,
-            lambda value: value >= 1,
-            "an integer of at least 1",
-            "it counts the rows of a step",
-        ),
-        "projection": RULES["fit_intercept"],
-        "average": Rule(
-            lambda value: isinstance(value, str),
-            lambda value: value in ("tail", "all", "last"),
-            "a str: 'tail' or 'all' or 'last'",
-        ),
-    }
 
     def __init__(
         self,
@@ -135,10 +111,7 @@ class PegasosClassifier(StochasticClassifier):
         intercept_scaling: float = 1.0,
         max_iter: int = -1,
         tol: float = 1e-2,
-        batch_size: int = 1,
-        projection: bool = False,
-        average: str = "tail",
-        replacement: bool = False,
+        replacement: bool = True,
         class_weight: Any = None,
         random_state: Any = None,
         warm_start: bool = False,
@@ -152,9 +125,6 @@ class PegasosClassifier(StochasticClassifier):
         self.intercept_scaling = intercept_scaling
         self.max_iter = max_iter
         self.tol = tol
-        self.batch_size = batch_size
-        self.projection = projection
-        self.average = average
         self.replacement = replacement
         self.class_weight = class_weight
         self.random_state = random_state
@@ -165,11 +135,4 @@ class PegasosClassifier(StochasticClassifier):
         self.callbacks = callbacks
 
     def _solver(self, *, tol: float, max_iter: int) -> StochasticSolver:
-        return LinearPegasos(
-            tol=tol,
-            max_iter=max_iter,
-            batch_size=int(self.batch_size),
-            projection=bool(self.projection),
-            average=self.average,
-            replacement=bool(self.replacement),
-        )
+        return AveragedSgd(tol=tol, max_iter=max_iter, replacement=bool(self.replacement))

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel_input import check_magnitude
-from maxmargin.estimators.linear_scores import n_problems
+from maxmargin.estimators.linear.scores import n_problems
 from maxmargin.validation import (
     Labels,
     counted_rows,

@@ -1,0 +1,117 @@
+"""Outputs, decisions and labels from the public attributes of a linear machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.errors import InputError
+from maxmargin.validation import prediction_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["LinearScores", "n_problems", "outputs_of"]
+
+BLOCK = 1 << 22  # numbers of float32 rows that are float64 at a time
+
+
+def n_problems(classes: int) -> int:
+    """One problem of two classes, one for each of more."""
+    return classes if classes > 2 else 1
+
+
+def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
+    """XW' + b of ``lines`` problems, one product.
+
+    Parameters
+    ----------
+    estimator : estimator
+        What has ``coef_`` and ``intercept_``.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows, not checked yet.
+    lines : int
+        How many outputs every row has.
+    """
+    check_is_fitted(estimator)
+    rows = prediction_rows(estimator, X)
+    coef, intercept = _checked_weights(estimator, lines)
+    n, width = rows.shape
+    step = max(1, BLOCK // width) if rows.dtype == np.float32 else n
+    outputs = np.empty((n, lines))
+    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
+        for at in range(0, n, step):
+            block = rows if step >= n else rows[at : at + step]
+            outputs[at : at + step] = block @ coef.T
+        outputs += intercept
+    if not np.isfinite(outputs).all():
+        msg = (
+            "the decision overflows on this X, whose values are far larger than "
+            "those of the fit; scale it as the training rows were scaled"
+        )
+        raise InputError(msg)
+    return outputs
+
+
+def _checked_weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
+    """The public attributes, which anybody may have changed."""
+    width, given = estimator.n_features_in_, estimator.coef_
+    given = given.toarray() if sparse.issparse(given) else given
+    coef = np.atleast_2d(np.asarray(given, dtype=np.float64))
+    intercept = np.asarray(estimator.intercept_, dtype=np.float64)
+    if intercept.ndim == 0:  # 0.0: none was fitted
+        intercept = np.full(lines, float(intercept))
+    right = coef.shape == (lines, width) and intercept.shape == (lines,)
+    if not (right and np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        msg = (
+            f"The internal representation of {type(estimator).__name__} was altered: "
+            f"coef_ has shape {coef.shape} and intercept_ {intercept.shape}; they "
+            f"must hold {lines} × {width} and {lines} finite numbers; fit it anew"
+        )
+        raise InputError(msg)
+    return coef, intercept
+
+
+class LinearScores:
+    """``decision_function`` and ``predict`` of what has ``coef_`` and ``intercept_``."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> Vector:
+        """How far on which side of the boundary every row lies; ±1 is the margin.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes, positive for ``classes_[1]``; with more, a score for each.
+        """
+        check_is_fitted(self)
+        decision = outputs_of(self, X, n_problems(len(self.classes_)))
+        return decision.ravel() if decision.shape[1] == 1 else decision
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Label of every row: the class with the largest decision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            A decision of 0, or a tie, goes to the lowest class.
+        """
+        decision = self.decision_function(X)
+        winner = decision.argmax(axis=1) if decision.ndim == 2 else decision > 0.0
+        return np.asarray(self.classes_).take(winner.astype(np.intp))
