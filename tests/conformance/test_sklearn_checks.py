@@ -45,7 +45,6 @@ VARIANTS = [
     SVDD(kernel="linear", tol=1e-9),
     LinearSVC(penalty="l1"),
     LinearSVC(intercept="free"),
-    LinearSVC(fit_intercept=False, class_weight="balanced"),
     LinearSVR(loss="squared_epsilon_insensitive"),
 ]
 

@@ -115,7 +115,7 @@ def _strands(size: int) -> int:
 def _scattered(
     design: Design, constant: float, weight: Vector, some: Index, pairs: int, size: int
 ) -> Matrix:
-    X = design.rows
+    X: Any = design.rows
     # Every strand has a matrix of its own, which must be worth filling.
     strands = max(1, min(_strands(size), pairs // (_WORTH + 4 * size * size)))
 

@@ -158,22 +158,22 @@ _FAST: dict[str, Any] = {"jit_options": {"fastmath": set(ASSOCIATIVE)}}
 
 
 @overload(_each_times, **_FAST)
-def _overload_times(rows, some, w, scaling, out):  # noqa: ARG001
+def _overload_times(rows, some, w, scaling, out):
     return _dense_times if is_record(rows, DenseRows) else _csr_times
 
 
 @overload(_each_back, **_FAST)
-def _overload_back(rows, some, u, scaling, out):  # noqa: ARG001
+def _overload_back(rows, some, u, scaling, out):
     return _dense_back if is_record(rows, DenseRows) else _csr_back
 
 
 @overload(_each_square, **_FAST)
-def _overload_square(rows, some, weight, scaling, out):  # noqa: ARG001
+def _overload_square(rows, some, weight, scaling, out):
     return _dense_square if is_record(rows, DenseRows) else _csr_square
 
 
 @overload(_each_both, **_FAST)
-def _overload_both(rows, some, weight, v, scaling, out):  # noqa: ARG001
+def _overload_both(rows, some, weight, v, scaling, out):
     return _dense_both if is_record(rows, DenseRows) else _csr_both
 
 

@@ -64,7 +64,8 @@ _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000
 _SHARE = 0.1  # of the worst violation: who is satisfied by more is left out
 _SOLVED = 0.02  # of the violation at the last look
-_FIRST, _EVERY = 20, 10  # epochs before conjugate gradients, and between them
+_FIRST, _EVERY = 20, 20  # epochs before conjugate gradients, and between them
+_SELDOM, _OVERHEAD = 2, 3000
 _DRIFT = 50  # epochs after which W is computed anew
 _ROUNDING, _LOOKS = 1e-11, 10  # a gap that is rounding if so many looks do not halve it
 
@@ -190,12 +191,13 @@ class LinearCrammerSinger(Steppable):
 
     def _begin(self, problem: LinearJointProblem, state: State) -> Status:
         """Find the face, if it is worth it."""
-        state.climb_at = state.epoch + state.wait
         face = face_of(
             problem.design, state.table, state.beta, state.watched, state.W,
             state.order[: state.place[at.LEFT]], state.work,
         )  # fmt: skip
         if face is None:
+            state.wait *= 2
+            state.climb_at = state.epoch + state.wait
             return self._look(problem, state) if self._due(state) else Status.RUNNING
         rest = self._limit * problem.n - int(state.place[at.VISITS])
         face.iterations[1] = min(face.iterations[1], rest // face.rows.size)
@@ -243,7 +245,7 @@ class LinearCrammerSinger(Steppable):
         state.looked, state.fresh = Measures(both.primal, both.dual, worst), True
         gap = both.relative_gap
         stuck = self._is_stuck(state, gap)
-        state.look_at = state.epoch + self._patience(state, gap)
+        state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch
         # What the rows that were left suggest is too small for all of them.
         limit = _SHARE * worst if self.shrinking else np.inf
@@ -267,9 +269,16 @@ class LinearCrammerSinger(Steppable):
         still = state.epoch > state.gap_at and state.place[at.STEPS] == 0
         return bool(still or (state.best <= _ROUNDING and state.since >= _LOOKS))
 
-    def _patience(self, state: State, gap: float) -> int:
-        """Epochs until the gap, falling as before, is down at tol; not too many."""
-        most = max(1, min(20, state.epoch))
+    def _patience(self, problem: LinearJointProblem, state: State, gap: float) -> int:
+        """Epochs until the gap, falling as before, is down at tol; not too many.
+
+        Looks shall take a small part of the time, the first ones excepted.
+        """
+        look = problem.n * problem.n_classes + _OVERHEAD
+        epoch = 1 + 4 * int(state.place[at.LEFT])
+        most = max(
+            1, min(20, state.epoch), min(state.epoch // 2, _SELDOM * look // epoch)
+        )
         if not (0.0 < gap < state.gap < np.inf and state.epoch > state.gap_at):
             return most
         fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)

@@ -1,12 +1,12 @@
 r"""Newton's method with the exact Hessian: squared losses of few columns.
 
 Problem: :math:`\min_{w,b}\tfrac12\|w\|^2 + \sum_i\frac1{2r_i}e_i^2`, where :math:`e_i` is
-by how much row i misses its margin or its tube. Rows with :math:`e_i \ne 0` are active, I.
+by how much row i misses its margin or its tube. Rows with :math:`e_i \ne 0` are active.
 
-Update: :math:`H = I + \sum_{i\in I} x_ix_i^\top/r_i`, s from :math:`Hs = -\nabla P` by
-Cholesky, and the minimum of P along s, which is piecewise quadratic (Mangasarian; Keerthi
-and DeCoste): no pass over X but the one for Xs. H changes only by rows that became active
-or inactive: they are added and subtracted where they are fewer than the active ones, and
+Update: :math:`H = I + \sum x_ix_i^\top/r_i` over the active rows, s from
+:math:`Hs = -\nabla P` by Cholesky, and the minimum of P along s, which is piecewise
+quadratic: no pass over X but the one for Xs. H changes only by rows that became active or
+inactive: they are added and subtracted where they are fewer than the active ones, and
 every tenth time H is made anew, so that rounding does not pile up. A free intercept is
 minimised exactly after every step, which makes Σβ = 0; for s it is eliminated from H.
 
@@ -94,7 +94,7 @@ class Newton(Steppable):
     unit = "Newton step"
 
     def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """W = 0, or X'β of the given β."""
+        """At w = 0, or at X'β of the given β."""
         width = problem.design.width
         if width > _WIDEST:
             msg = (
@@ -158,7 +158,7 @@ def _follow(problem: LinearProblem, state: State) -> None:
         return curvature(design, constant, strength[some], at.rows[some])
 
     rows = np.flatnonzero(now)
-    if state.inside.size != now.size:  # other rows are in play
+    if at.here == 0:  # other rows are in play than before
         state.inside, state.age = np.zeros_like(now), _ANEW
     moved = np.flatnonzero(now != state.inside)
     if moved.size >= rows.size or state.age >= _ANEW:

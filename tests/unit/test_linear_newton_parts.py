@@ -1,0 +1,132 @@
+"""What Newton's methods for linear machines are made of, each against plain NumPy."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from tests.unit.test_linear_newton import (
+    INTERCEPTS,
+    KINDS,
+    SCALING,
+    as_kind,
+    figures,
+    given,
+)
+
+from maxmargin.design import Design
+from maxmargin.parallel import Workers
+from maxmargin.solvers.base import Status, drive
+from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, newton_cg
+from maxmargin.solvers.linear._curvature import curvature, factor_of
+from maxmargin.solvers.linear._some_rows import back, squares, there_and_back, times
+from maxmargin.solvers.linear._squared import Loss, balance, look, search
+
+
+def test_curvature_follows_the_active_rows():
+    problem, X, _, _ = given("svc", "constant", C=10.0, n=400)
+    solver = Newton(tol=1e-10)
+    state = solver.start(problem)
+    updated = 0
+    while solver.advance(problem, state, 1) is Status.RUNNING:
+        rows = X[state.inside]
+        np.testing.assert_allclose(
+            state.square, 20.0 * rows.T @ rows, rtol=1e-9, atol=1e-9
+        )
+        updated = max(updated, state.age)
+    assert updated > 0  # by rows that changed, not anew
+
+
+@pytest.mark.parametrize("columns", ["factor", "drawn", "diagonal"])
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_every_preconditioner_has_the_same_answer(columns, intercept, monkeypatch):
+    if columns == "diagonal":
+        monkeypatch.setattr(newton_cg, "_WIDEST", 0)
+    if columns == "drawn":
+        monkeypatch.setattr(newton_cg, "_SHARE", 0)
+    free = intercept == "free"
+    problem, X, y, price = given("svc", intercept, "csr", C=10.0, n=1500, d=20)
+    end = drive(NewtonCg(tol=1e-10), problem)
+    assert end.stop.converged
+    primal, dual, _ = figures("svc", X, y, price, end.model, free=free)
+    assert (primal - dual) / primal <= 1e-10
+    if columns == "factor":  # of all active rows: the first step is the exact one
+        first = next(NewtonCg(tol=1e-10).steps(problem))
+        assert first.step["step"] == 1
+        assert end.n_iter <= 8 * end.state.at.steps
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("constant", [0.0, SCALING])
+@pytest.mark.parametrize("how", ["outer", "gathered"])
+def test_products_with_some_rows(kind, constant, how, monkeypatch):
+    monkeypatch.setattr(_curvature, "_SCATTER", 0 if how == "outer" else 10**9)
+    monkeypatch.setattr(_curvature, "_BLOCK_BYTES", 1)
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((3000, 7)).astype(np.float32).astype(float)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    design = Design(as_kind(X, kind), constant, Workers(2))
+    if constant:
+        X = np.column_stack([X, np.full(len(X), constant)])
+    some = np.sort(rng.choice(3000, 2000, replace=False))
+    weight, v = rng.random(2000), rng.standard_normal(X.shape[1])
+    rows = X[some]
+    np.testing.assert_allclose(times(design, some, v), rows @ v, atol=1e-12)
+    np.testing.assert_allclose(back(design, some, weight), rows.T @ weight)
+    np.testing.assert_allclose(squares(design, some, weight), weight @ rows**2)
+    found, total = there_and_back(design, some, weight, v)
+    np.testing.assert_allclose(found, rows.T @ (weight * (rows @ v)))
+    assert total == pytest.approx(weight @ (rows @ v))
+    full = (rows.T * weight) @ rows
+    np.testing.assert_allclose(curvature(design, constant, weight, some), full)
+    nobody = np.zeros(0, np.intp)
+    assert not curvature(design, constant, weight[:0], nobody).any()
+
+
+def test_a_factor_that_rounding_breaks_is_repaired():
+    square = np.full((3, 3), 1e20)  # I + square is singular to rounding
+    (factor, lower), mean = factor_of(square, free=False)
+    assert mean is None
+    assert lower
+    assert np.isfinite(factor).all()
+
+
+def test_the_best_step_along_a_line():
+    rng = np.random.default_rng(1)
+    loss = Loss(rng.random(200), rng.random(200), 0.3)
+    z, u = 3.0 * rng.standard_normal(200), rng.standard_normal(200)
+    w, s = rng.standard_normal(4), rng.standard_normal(4)
+    beta, workers = np.empty(200), Workers(1)
+
+    def value(t):
+        square = look(loss, workers, z, u, t, beta).square
+        return 0.5 * ((w + t * s) @ (w + t * s) + square)
+
+    slope = (value(1e-6) - value(-1e-6)) / 2e-6
+    if slope > 0.0:
+        u, s, slope = -u, -s, -slope
+    t, sums = search(loss, workers, z, u, (slope, w @ s, s @ s), beta)
+    best = minimize(lambda v: value(v[0]), [t], method="Nelder-Mead").fun
+    assert value(t) - best <= 0.01 * (value(0.0) - best)
+    assert value(t) == pytest.approx(0.5 * ((w + t * s) @ (w + t * s) + sums.square))
+
+
+def test_a_bracket_where_newton_leaves_it():
+    # far beyond t = 1, with a kink at 100 behind which everything bends
+    loss = Loss(np.array([0.0, 1e6]), np.array([0.0, 0.0]), 0.0)
+    z, u = np.array([0.0, -100.0]), np.array([0.0, -1.0])
+    t, _ = search(loss, Workers(1), z, u, (-1.0, -1.0, 1e-9), np.empty(2))
+    assert 90.0 < t < 101.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_free_intercept_balances(seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(300) < 0.1, 1.0, -1.0)
+    price = np.exp(3.0 * rng.standard_normal(300))
+    loss = Loss(np.where(y > 0, price, 0.0), np.where(y < 0, price, 0.0), 0.0)
+    beta = np.empty(300)
+    t, sums = balance(
+        loss, Workers(1), y + 100.0 * rng.standard_normal(300), np.ones(300), beta
+    )
+    assert abs(beta.sum()) <= 1e-14 * np.abs(beta).sum()
+    assert sums.size == pytest.approx(np.abs(beta).sum())
+    assert np.isfinite(t)
