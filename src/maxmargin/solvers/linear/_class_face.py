@@ -39,7 +39,7 @@ __all__ = ["Face", "climb", "face_of", "take"]
 _MOST = 100  # iterations
 _PAYS = 0.1  # of the gain of the best iteration: less ends the search for a direction
 _DIGITS = 1e-12  # by which the squared residual may fall
-_LARGE = 4
+_LARGE = 0.125  # W against what is read of the rows: beyond, visits are cheaper
 _LENGTHS = (1.0, 0.25, 0.0625)
 
 # figures: residual·preconditioned residual now and at first, gain of the best iteration

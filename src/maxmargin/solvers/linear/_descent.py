@@ -138,6 +138,7 @@ def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     u = times(problem.design, at.rows, s)
     u += shift
     line = slope, dot(at.w, s), dot(s, s)
+    active = at.beta != 0.0
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     at.w = at.w + t * s
     at.bias += t * shift
@@ -150,6 +151,7 @@ def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
     at.last = {
         "t": t, "slope": slope, "gain": gain, "rows": at.z.size, "primal": at.primal,
         "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
+        "changed": int(np.count_nonzero(active != (at.beta != 0.0))),
     }  # fmt: skip
     tiny = -slope <= _STILL * at.primal and at.gap > 0.5 * at.best
     at.still = at.still + 1 if tiny else 0
@@ -179,7 +181,8 @@ def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
     words = (
         f"Newton step {at.steps} on {where}: {last['t']:.4g} of the step proposed is "
         f"best; P falls by {last['gain']:.4g} to {last['primal']:.6g}, the relative gap "
-        f"is {relative:.3g}, and {last['active']:.0f} rows are active."
+        f"is {relative:.3g}, {last['active']:.0f} rows are active, {last['changed']:.0f} "
+        "changed sides."
     )
     return words, {"step": at.steps, **last, "relative_gap": relative}
 

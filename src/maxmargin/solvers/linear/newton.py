@@ -73,7 +73,6 @@ class State:
     square: Matrix  # Σ x̃x̃'/r over ``inside``
     inside: NDArray[np.bool_]
     age: int = 0  # steps since ``square`` was made anew
-    changed: int = 0  # rows, before the last step
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,7 @@ class Newton(Steppable):
         """How far it went, and how many rows changed sides."""
         if not state.at.steps:
             return Step("Nothing done yet.")
-        words, numbers = told(problem, state.at)
-        words += f" H had changed by {state.changed} rows."
-        return Step(words, {**numbers, "changed": state.changed})
+        return Step(*told(problem, state.at))
 
     def n_iter(self, state: State) -> int:
         """Steps taken."""
@@ -167,7 +164,7 @@ def _follow(problem: LinearProblem, state: State) -> None:
         joined, left = moved[now[moved]], moved[~now[moved]]
         state.square = state.square + of(joined) - of(left)
         state.age += 1
-    state.inside, state.changed = now, int(moved.size)
+    state.inside = now
 
 
 def _direction(problem: LinearProblem, state: State) -> tuple[Vector, float]:

@@ -74,7 +74,9 @@ _STORED = 1000  # d³ for every stored number, up to which it is
 _SHARE = 64  # d² times its rows, for every stored number: as much as a few passes
 _ROWS = 3  # rows a column, at least, from which it is made
 _MANY = 8  # iterations that say that it is too old
-_LOOSE = 0.5  # the largest η
+_DRIFT = 0.2  # of the active rows: changes that say so, too
+_LOOSE, _TIGHT = 0.5, 1e-3  # the largest η, in the beginning and when it is hard
+_SLOW = 0.1  # of P: with a gain below it the next step is made with more care
 _MIX = 0.01  # of the diagonal
 _ENOUGH = 0.1  # of the gap that tol allows: a residual that small need not fall further
 
@@ -105,6 +107,8 @@ class State:
     at: Standing
     run: Run | None = None
     factor: Any = None  # Cholesky's, of a part of the active rows
+    drift: int = 0  # rows that changed sides since it was made
+    share: float = _LOOSE  # the largest η
     n_iter: int = 0
     last: dict[str, float] = field(default_factory=dict)
 
@@ -217,8 +221,15 @@ def _step(problem: LinearProblem, state: State, run: Run) -> None:
     level = state.at.level
     move(problem, state.at, run.s, shift)
     state.run = None
-    if run.count > _MANY or state.at.level != level:
-        state.factor = None
+    last = state.at.last
+    state.drift += int(last["changed"])
+    old = run.count > _MANY or state.drift > _DRIFT * last["active"]
+    if old or state.at.level != level:
+        state.factor, state.drift = None, 0
+    if state.at.level != level:
+        state.share = _LOOSE
+    elif last["gain"] < _SLOW * state.at.primal:
+        state.share = max(_TIGHT, 0.5 * state.share)
 
 
 def _begin(problem: LinearProblem, state: State) -> Run:
@@ -245,7 +256,7 @@ def _begin(problem: LinearProblem, state: State) -> Run:
     )  # fmt: skip
     run.d = _solved(state, run)
     run.rz = dot(run.r, run.d)
-    run.share = min(_LOOSE, np.sqrt(run.rz / at.primal))
+    run.share = min(state.share, np.sqrt(run.rz / at.primal))
     return run
 
 
