@@ -91,8 +91,8 @@ def judge(
         )
         found.append(_verdict(one, estimator, machine, X, number, name))
     used = np.zeros(n, bool)
-    for one in found:
-        used |= np.isin(one.label, labels_of(machine, np.array([2, 3])))
+    for verdict in found:
+        used |= np.isin(verdict.label, labels_of(machine, np.array([2, 3])))
     return whole(found, n, int(np.count_nonzero(used)))
 
 
