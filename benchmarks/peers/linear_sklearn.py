@@ -70,7 +70,9 @@ class Maxmargin(SklearnLike):
 
     def run(self, variant: str, tol: float) -> None:
         """Fit a new estimator."""
-        machine = self._kind(solver=variant, random_state=0, **self._options(tol))
+        machine = self._kind(
+            solver=variant, max_iter=-1, random_state=0, **self._options(tol)
+        )
         self._model = machine.fit(self._X, self.problem.y)
 
     def beta(self) -> np.ndarray | None:

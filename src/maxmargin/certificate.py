@@ -139,7 +139,7 @@ def worst_of(
     """
     if len(problems) == 1:
         return replace(problems[0], n_kernel=n_kernel, seconds=seconds)
-    worst = max(problems, key=lambda one: (getattr(one, one.criterion), one.violation))
+    worst = max(problems, key=lambda one: (getattr(one, one.criterion), one.relative_gap))
     return replace(
         worst,
         n_support=n_support,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Design", "add_row", "dot_row", "fetch_row", "gather", "scatter"]
+__all__ = ["Design", "add_row", "dot_row", "fetch_row"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers in a request below which a second thread does not pay
@@ -126,18 +126,6 @@ def _add_csr(rows, i, factor, w, scaling):
         w[rows.d] += factor * scaling
 
 
-def _gather(rows, some, coef, w):
-    """W += Σ coef·x over the rows ``some``."""
-    for k in range(some.size):
-        add_row(rows, some[k], coef[k], w, 0.0)
-
-
-def _scatter(rows, some, w, out):
-    """``out[k] += x·w`` for the rows ``some``."""
-    for k in range(some.size):
-        out[k] += dot_row(rows, some[k], w, 0.0)
-
-
 def _square(rows, some, weight, start, step, size, scaling, out):
     """Upper half of Σ weight·x·x' of sparse rows, blocks of ``size``, every step-th."""
     for first in range(start * size, some.size, step * size):
@@ -168,8 +156,6 @@ def _back(rows, start, stop, u, scaling, out):
 _times = njit(_times)
 _back = njit(_back)
 _square = njit(_square)
-gather = njit(_gather)
-scatter = njit(_scatter)
 
 
 class Design:

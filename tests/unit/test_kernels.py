@@ -420,18 +420,3 @@ def test_dense_rows_are_centred_where_digits_would_be_lost():
     kernel, (left, right) = prepare(Rbf(1.0), spread_of(X), SINGLE, X[:9], X)
     assert kernel == Rbf(1.0)
     np.testing.assert_array_equal(left.shift, right.shift)  # one map for both sides
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("size", [1.0, 1e9])
-def test_linear_sums_go_through_the_weights(sparse, size):
-    X = size * data(n=80)
-    rows = sp.csr_matrix(X) if sparse else X
-    gram = VectorGram(Linear(), rows, ALONE).narrowed(np.arange(5, 80, dtype=np.intp))
-    some, cols = np.arange(3, 40, dtype=np.intp), np.arange(0, 50, dtype=np.intp)
-    coef = np.linspace(-1.0, 2.0, 50)
-    out = np.ones(37)
-    gram.apply(some, cols, coef, out, SINGLE)
-    own = X[5:]
-    np.testing.assert_allclose(out, 1.0 + own[3:40] @ (own[:50].T @ coef), rtol=1e-12)
-    assert gram.n_kernel == 37 + 50  # not a product of the two

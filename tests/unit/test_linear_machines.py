@@ -278,6 +278,21 @@ def test_callbacks_see_the_run(two):
     assert seen
 
 
+@pytest.mark.parametrize("options", [{}, {"loss": "hinge"}, {"penalty": "l1"}], ids=str)
+def test_a_path_has_the_answers_of_separate_fits(options, two):
+    X, y = two
+    Cs = [1.0, 0.01, 0.1]
+    machines = maxmargin.path(LinearSVC(**options, max_iter=-1), X, y, Cs)
+    assert [machine.C for machine in machines] == Cs
+    for machine in machines:
+        alone = clone(machine).fit(X, y)
+        assert machine.certificate_.ok
+        assert certify(machine, X, y).ok
+        assert machine.certificate_.primal == pytest.approx(
+            alone.certificate_.primal, rel=2e-4
+        )
+
+
 # --- refusals -----------------------------------------------------------------------
 
 

@@ -15,8 +15,9 @@ from tests.unit.test_linear_newton import (
 from maxmargin.design import Design
 from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, newton_cg
+from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, _preconditioner
 from maxmargin.solvers.linear._curvature import curvature, factor_of
+from maxmargin.solvers.linear._preconditioner import active_rows, chosen
 from maxmargin.solvers.linear._some_rows import back, squares, there_and_back, times
 from maxmargin.solvers.linear._squared import Loss, balance, look, search
 
@@ -35,23 +36,72 @@ def test_curvature_follows_the_active_rows():
     assert updated > 0  # by rows that changed, not anew
 
 
-@pytest.mark.parametrize("columns", ["factor", "drawn", "diagonal"])
+@pytest.mark.parametrize("way", ["columns", "drawn", "rows", "diagonal"])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_every_preconditioner_has_the_same_answer(columns, intercept, monkeypatch):
-    if columns == "diagonal":
-        monkeypatch.setattr(newton_cg, "_WIDEST", 0)
-    if columns == "drawn":
-        monkeypatch.setattr(newton_cg, "_SHARE", 0)
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_every_preconditioner_has_the_same_answer(way, intercept, kind, monkeypatch):
+    """Each of them, made to be the cheapest."""
+    if way == "diagonal":
+        monkeypatch.setattr(_preconditioner, "_LARGEST", 0)
+    if way == "drawn":
+        monkeypatch.setattr(_preconditioner, "_SHARE", 0)
     free = intercept == "free"
-    problem, X, y, price = given("svc", intercept, "csr", C=10.0, n=1500, d=20)
-    end = drive(NewtonCg(tol=1e-10), problem)
+    n, d = (40, 400) if way == "rows" else (1500, 20)
+    problem, X, y, price = given("svc", intercept, kind, C=10.0, n=n, d=d)
+    solver = NewtonCg(tol=1e-10)
+    end = drive(solver, problem)
     assert end.stop.converged
     primal, dual, _ = figures("svc", X, y, price, end.model, free=free)
     assert (primal - dual) / primal <= 1e-10
-    if columns == "factor":  # of all active rows: the first step is the exact one
-        first = next(NewtonCg(tol=1e-10).steps(problem))
-        assert first.step["step"] == 1
-        assert end.n_iter <= 8 * end.state.at.steps
+    used = end.state.inverse
+    assert (used.diagonal is not None) == (way == "diagonal")
+    assert (used.rows is not None) == (way == "rows")
+    if way == "columns":  # a factor of all active rows: the first step is the exact one
+        assert next(solver.steps(problem)).step["step"] == 1
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("n", [30, 400])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_factor_is_the_inverse(free, n, kind):
+    problem, X, *_ = given("svc", "none" if free else "constant", kind, n=n, d=100)
+    rng = np.random.default_rng(2)
+    some = np.sort(rng.choice(n, n // 2, replace=False))
+    weight = rng.random(n // 2) + 0.1
+    active = active_rows(problem.design, some, weight, free=free)
+    made = chosen(problem.design, active, None, 0)
+    assert (made.rows is None) == (n == 400)
+    A = X[some]
+    if free:
+        A = A - weight @ A / weight.sum()
+    r = rng.standard_normal(A.shape[1])
+    H = np.eye(A.shape[1]) + (A.T * weight) @ A
+    np.testing.assert_allclose(made.solve(problem.design, r), np.linalg.solve(H, r))
+
+
+def test_a_factor_is_made_when_it_is_worth_its_price():
+    problem, *_ = given("svc", "none", "csr", n=300, d=3000)
+    design = problem.design
+    active = active_rows(design, np.arange(300), np.ones(300), free=False)
+    first = chosen(design, active, None, 0)
+    assert first.diagonal is not None
+    first.spent = 1e12
+    factor = chosen(design, active, first, 0)
+    assert factor.rows is not None
+    assert chosen(design, active, factor, 0) is factor
+    factor.stale = True  # but nothing was spent with it
+    assert chosen(design, active, factor, 0) is factor
+    factor.spent = 1e12
+    assert chosen(design, active, factor, 0) is not factor
+
+
+def test_nearly_separable_rows_with_a_large_price():
+    """Coarse steps would be short ones: 100 000 iterations were not enough."""
+    problem, X, y, price = given("svc", "free", "csr", C=1e6, n=60, d=300, seed=3)
+    end = drive(NewtonCg(tol=1e-8, max_iter=2000), problem)
+    assert end.stop.converged
+    primal, dual, _ = figures("svc", X, y, price, end.model, free=True)
+    assert (primal - dual) / primal <= 1e-8
 
 
 @pytest.mark.parametrize("kind", KINDS)

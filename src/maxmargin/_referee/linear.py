@@ -50,6 +50,7 @@ def judge(
     estimator: Any, machine: str, X: Any, y: Any, sample_weight: Any
 ) -> Certification:
     """The verdict on a fitted linear machine."""
+    require(hasattr(estimator, "coef_"), f"{machine} has no coef_: certify it after fit")
     n = X.shape[0]
     coef = np.atleast_2d(
         estimator.coef_.toarray()

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.estimators.fitting import solve_all, warn_about
+from maxmargin.estimators.linear.machine import LinearMachine
+from maxmargin.estimators.linear.path import fit_along
 from maxmargin.estimators.machine import KernelMachine
 from maxmargin.estimators.parameters import check_parameters
 
@@ -34,7 +36,7 @@ def path(
 
     Parameters
     ----------
-    estimator : SVC, SVR or NuSVR
+    estimator : SVC, SVR, NuSVR, LinearSVC or LinearSVR
         A machine with C; it is not fitted itself.
     X, y, sample_weight : array-like
         As for its ``fit``.
@@ -63,6 +65,9 @@ def path(
     machines = [clone(estimator).set_params(C=float(values[at])) for at in order]
     for machine in machines:
         check_parameters(machine)
+    if isinstance(estimator, LinearMachine):
+        fit_along(machines, X, y, sample_weight)
+        return [machines[place] for place in np.argsort(order, kind="stable")]
     tasks = [machine._task(X, y, sample_weight) for machine in machines]
     solutions = solve_all(estimator, tasks, None, ())
     for machine, task, solution in zip(machines, tasks, solutions, strict=True):
@@ -73,9 +78,10 @@ def path(
 
 
 def _checked(estimator: Any, Cs: ArrayLike) -> Any:
-    if not isinstance(estimator, KernelMachine) or not hasattr(estimator, "C"):
+    kinds = KernelMachine | LinearMachine
+    if not isinstance(estimator, kinds) or not hasattr(estimator, "C"):
         msg = (
-            f"path needs a machine with C (SVC, SVR or NuSVR), and got "
+            f"path needs a machine with C (SVC, SVR, NuSVR, LinearSVC, LinearSVR), got "
             f"{type(estimator).__name__}"
         )
         raise InputTypeError(msg)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin._jit.simd import LINE_ROWS, LINES
-from maxmargin.design import gather, scatter
 from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
 from maxmargin.kernels.thinning import both_thinned, sparse_spread, thinned
-from maxmargin.kernels.vector import Linear, Rbf, diagonal_of
+from maxmargin.kernels.vector import Rbf, diagonal_of
 from maxmargin.parallel import Workers
 from maxmargin.rows import (
     DenseRows,
@@ -47,7 +45,6 @@ _NO_COEF = np.empty((0, 0))
 _FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
 _GRAIN = 256  # rows below which a second thread costs more than it brings, and
 _THREAD = 4e5  # nanoseconds of work
-_MANY_COLUMNS = 32  # whose products with a row cost more than one sum of them
 _FEW_ROWS = 256  # of a block, below which its columns are taken for rows
 _SMALL = 1000  # up to this many points float64 costs next to nothing
 _DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
@@ -222,28 +219,9 @@ class VectorGram:
     def apply(
         self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
     ) -> None:
-        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``, values made in ``dtype``.
-
-        For the linear kernel by way of w = Σ_j coef[j]·x_j, in float64.
-        """
-        if isinstance(self.kernel, Linear) and cols.size >= _MANY_COLUMNS:
-            self._apply_weights(self._global(rows), self._global(cols), coef, out)
-            return
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``, values made in ``dtype``."""
         table = out.reshape(-1, 1)
         self._product(rows, cols, coef.reshape(1, -1), table, dtype, tiles.ADD)
-
-    def _apply_weights(self, rows: Index, cols: Index, coef: Vector, out: Vector) -> None:
-        kernel, _, X = self._given
-        plain = rows_of(X)
-        w = np.zeros(X.shape[1])
-        gather(plain, cols, kernel.gamma * coef, w)
-        width = (X.nnz if sp.issparse(X) else X.size) // max(1, X.shape[0])
-        self._workers.spread(
-            lambda a, b: scatter(plain, rows[a:b], w, out[a:b]),
-            rows.size,
-            int(_THREAD / (1.0 + width)),
-        )
-        self._count += rows.size + cols.size
 
     def _product(
         self,

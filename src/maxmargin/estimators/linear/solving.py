@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearTask", "Solved", "solve_all", "warn_if_early"]
+__all__ = ["LinearTask", "Solved", "certificate_of", "solve_all", "warn_if_early"]
 
 # warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
@@ -123,7 +123,7 @@ def certificate_of(
     )
 
 
-def warn_if_early(solved: Sequence[Solved]) -> None:
+def warn_if_early(solved: Sequence[Solved], *, stacklevel: int = CALLER) -> None:
     """Say how far from its tolerance a solver stopped; callbacks know why they did."""
     early = [one for one in solved if one.stop in ADVICE]
     if not early:
@@ -141,5 +141,5 @@ def warn_if_early(solved: Sequence[Solved]) -> None:
         f"{proof.relative_gap:.3g}, tol {proof.tol:g}. The model is usable; to improve "
         f"it, {ADVICE[worst.stop]}.",
         ConvergenceWarning,
-        stacklevel=CALLER,
+        stacklevel=stacklevel,
     )

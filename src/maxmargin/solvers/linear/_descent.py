@@ -43,6 +43,7 @@ _FEWEST = 2000  # rows that it must have
 _ROUGH = 0.1  # of P: a gain below it ends the part
 _LONGEST = 10  # steps that it may take
 _STILL = 1e-13  # of P: a gain that is rounding
+_PATIENCE = 5  # steps with no more than that, and no smaller gap
 
 
 @dataclass(slots=True)
@@ -153,7 +154,7 @@ def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
         "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
         "changed": int(np.count_nonzero(active != (at.beta != 0.0))),
     }  # fmt: skip
-    tiny = -slope <= _STILL * at.primal and at.gap > 0.5 * at.best
+    tiny = gain <= _STILL * at.primal and at.gap > 0.5 * at.best
     at.still = at.still + 1 if tiny else 0
     at.best = min(at.best, at.gap)
     if at.level and (gain <= _ROUGH * at.primal or at.here >= _LONGEST):
@@ -167,7 +168,7 @@ def stopped(at: Standing, tol: float) -> Status:
         return Status.RUNNING
     if at.gap <= tol * at.primal:
         return Status.CLOSED
-    return Status.STALLED if at.still >= 3 else Status.RUNNING
+    return Status.STALLED if at.still >= _PATIENCE else Status.RUNNING
 
 
 def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:

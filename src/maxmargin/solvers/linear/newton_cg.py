@@ -8,16 +8,18 @@ D X_I`, of which only products with vectors are needed: one pass over the active
 each. Then the minimum of P along s, as in :mod:`maxmargin.solvers.linear.newton`, which
 also has the free intercept; here H is that of the centred rows without being made.
 
-Preconditioner: where columns are few enough for it, Cholesky's factor of H of a part of
-the active rows, made anew when a run needed more than eight iterations; elsewhere
-:math:`0.99\,I + 0.01\,\mathrm{diag}(H)`, as in LIBLINEAR, for diag(H) alone may be worse
-than nothing. Measured on 20000 dense rows of 800 columns at C = 1: 30 iterations with the
-factor, 719 with the diagonal, to a relative gap of 1e-6.
+Preconditioner: :math:`0.99\,I + 0.01\,\mathrm{diag}(H)`, as in LIBLINEAR, for diag(H)
+alone may be worse than nothing; where columns or active rows are few, and as soon as that
+is worth its price, Cholesky's factor of H of a part of the active rows
+(:mod:`maxmargin.solvers.linear._preconditioner`). Measured on 20000 dense rows of 800
+columns at C = 1: 30 iterations with the factor, 719 with the diagonal, to a relative gap
+of 1e-6.
 
 A run of conjugate gradients ends when an iteration gains less than a share η of the mean
-one (Nash and Sofer), :math:`\eta = \min(\tfrac12, \sqrt{g^\top M^{-1}g/P})`: coarse in
-the beginning, ever finer towards the end; or when its residual, which would be the next
-gradient, is small enough for tol.
+one (Nash and Sofer), :math:`\eta = \min(\tfrac12, \sqrt{g^\top M^{-1}g/P})`, of which the
+first is halved after every step that gained little: coarse in the beginning, fine towards
+the end and where classes are nearly separable, as coarse steps would be short ones there.
+It also ends when its residual, which would be the next gradient, is small enough for tol.
 
 Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
 :math:`\tfrac12\|\nabla P\|^2`.
@@ -35,15 +37,12 @@ truncated-Newton method", Operations Research Letters 9, 1990.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.errors import OVERFLOW, NumericalError
-from maxmargin.parallel import one_blas_thread
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import curvature, factor_of
 from maxmargin.solvers.linear._descent import (
     Standing,
     begin,
@@ -53,7 +52,14 @@ from maxmargin.solvers.linear._descent import (
     stopped,
     told,
 )
-from maxmargin.solvers.linear._some_rows import back, squares, there_and_back
+from maxmargin.solvers.linear._preconditioner import (
+    Active,
+    Preconditioner,
+    active_rows,
+    chosen,
+    pass_price,
+)
+from maxmargin.solvers.linear._some_rows import there_and_back
 from maxmargin.solvers.linear._vectors import dot, forward, turn
 from maxmargin.solvers.step import Step
 
@@ -62,22 +68,14 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import LinearModel, LinearProblem
 
-    Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
 __all__ = ["NewtonCg"]
 
 _NAME = "Newton's method by conjugate gradients"
 _LIMIT = 100_000  # iterations; a hundred are usual
-_WIDEST = 4000  # columns of which a factor is made
-_STORED = 1000  # d³ for every stored number, up to which it is
-_SHARE = 64  # d² times its rows, for every stored number: as much as a few passes
-_ROWS = 3  # rows a column, at least, from which it is made
-_MANY = 8  # iterations that say that it is too old
-_DRIFT = 0.2  # of the active rows: changes that say so, too
 _LOOSE, _TIGHT = 0.5, 1e-3  # the largest η, in the beginning and when it is hard
-_SLOW = 0.1  # of P: with a gain below it the next step is made with more care
-_MIX = 0.01  # of the diagonal
+_SLOW = 0.01  # of P: with a gain below it the next step is made with more care
 _ENOUGH = 0.1  # of the gap that tol allows: a residual that small need not fall further
 
 
@@ -85,29 +83,24 @@ _ENOUGH = 0.1  # of the gap that tol allows: a residual that small need not fall
 class Run:
     """One run of conjugate gradients, for one Newton step."""
 
-    some: Index  # active rows
-    weight: Vector  # their 1/r
+    active: Active
     gradient: Vector
-    mean: Vector | None  # of the active rows, if the intercept is free
-    mass: float  # of their weights
-    diagonal: Vector | None  # the preconditioner, if that is one
     s: Vector
     r: Vector  # −∇P − Hs
     d: Vector
-    rz: float = 0.0  # r·M⁻¹r
-    share: float = 0.0  # η
+    rz: float  # r·M⁻¹r
+    share: float  # η
     model: float = 0.0  # ∇P·s + ½s·Hs
     count: int = 0
 
 
 @dataclass(slots=True)
 class State:
-    """Where it stands, the run of conjugate gradients under way, and the factor."""
+    """Where it stands, the run of conjugate gradients under way, the preconditioner."""
 
     at: Standing
     run: Run | None = None
-    factor: Any = None  # Cholesky's, of a part of the active rows
-    drift: int = 0  # rows that changed sides since it was made
+    inverse: Preconditioner | None = None
     share: float = _LOOSE  # the largest η
     n_iter: int = 0
     last: dict[str, float] = field(default_factory=dict)
@@ -189,14 +182,17 @@ class NewtonCg(Steppable):
 
     def _iterate(self, problem: LinearProblem, state: State, run: Run) -> None:
         """One iteration, and the Newton step if it is the last."""
-        image, along = there_and_back(problem.design, run.some, run.weight, run.d)
+        active, design, inverse = run.active, problem.design, state.inverse
+        assert inverse is not None  # it came with the run
+        image, along = there_and_back(design, active.some, active.weight, run.d)
         image += run.d
-        if run.mean is not None:
-            image -= along * run.mean
+        if active.mean is not None:
+            image -= along * active.mean
         length = run.rz / dot(run.d, image)
         sr, sg, rr = forward(run.s, run.r, run.d, image, run.gradient, length)
         if not np.isfinite(rr):
             raise NumericalError(OVERFLOW)
+        inverse.spent += pass_price(design, active.some.size)
         run.count += 1
         state.n_iter += 1
         model = 0.5 * (sg - sr)
@@ -209,7 +205,7 @@ class NewtonCg(Steppable):
         ):
             _step(problem, state, run)
             return
-        z = _solved(state, run)
+        z = inverse.solve(design, run.r)
         rz = dot(run.r, z)
         turn(run.d, z, rz / run.rz)
         run.rz = rz
@@ -217,66 +213,30 @@ class NewtonCg(Steppable):
 
 def _step(problem: LinearProblem, state: State, run: Run) -> None:
     """The Newton step that a run was for."""
-    shift = 0.0 if run.mean is None else -dot(run.mean, run.s)
-    level = state.at.level
-    move(problem, state.at, run.s, shift)
+    at, mean = state.at, run.active.mean
+    shift = 0.0 if mean is None else -dot(mean, run.s)
+    level = at.level
+    move(problem, at, run.s, shift)
     state.run = None
-    last = state.at.last
-    state.drift += int(last["changed"])
-    old = run.count > _MANY or state.drift > _DRIFT * last["active"]
-    if old or state.at.level != level:
-        state.factor, state.drift = None, 0
-    if state.at.level != level:
-        state.share = _LOOSE
-    elif last["gain"] < _SLOW * state.at.primal:
+    if at.level != level:
+        state.inverse, state.share = None, _LOOSE
+        return
+    assert state.inverse is not None
+    state.inverse.stale |= at.last["changed"] > 0
+    if at.last["gain"] < _SLOW * at.primal:
         state.share = max(_TIGHT, 0.5 * state.share)
 
 
 def _begin(problem: LinearProblem, state: State) -> Run:
     """A run for the current active rows."""
-    at, design, width = state.at, problem.design, problem.design.width
-    active = np.flatnonzero(at.beta)
-    some = at.rows[active]
-    weight = np.maximum(at.loss.rise[active], at.loss.fall[active])
-    mass, mean, diagonal = float(weight.sum()), None, None
-    if problem.free and mass > 0.0:
-        mean = back(design, some, weight) / mass
-    if width <= _WIDEST and width**3 <= _STORED * design.stored:
-        if state.factor is None:
-            state.factor = _factor(problem, some, weight, state.n_iter)
-    else:
-        diagonal = 1.0 + squares(design, some, weight)
-        if mean is not None:
-            diagonal -= mass * mean * mean
-        diagonal = (1.0 - _MIX) + _MIX * np.maximum(diagonal, 1.0)
+    at, design = state.at, problem.design
+    now = np.flatnonzero(at.beta)
+    weight = np.maximum(at.loss.rise[now], at.loss.fall[now])
+    active = active_rows(design, at.rows[now], weight, free=problem.free)
+    state.inverse = chosen(design, active, state.inverse, state.n_iter)
     gradient = at.w - at.pull
-    run = Run(
-        some, weight, gradient, mean, mass, diagonal, np.zeros(width), -gradient,
-        np.zeros(width),
-    )  # fmt: skip
-    run.d = _solved(state, run)
-    run.rz = dot(run.r, run.d)
-    run.share = min(state.share, np.sqrt(run.rz / at.primal))
-    return run
-
-
-def _solved(state: State, run: Run) -> Vector:
-    """M⁻¹r."""
-    if run.diagonal is not None:
-        return run.r / run.diagonal
-    with one_blas_thread():
-        z: Vector = cho_solve(state.factor, run.r, check_finite=False)
-    return z
-
-
-def _factor(problem: LinearProblem, some: Index, weight: Vector, seed: int) -> Any:
-    """Cholesky's factor of H, from as many active rows as a few passes cost."""
-    design = problem.design
-    count = max(_ROWS * design.width, _SHARE * design.stored // design.width**2)
-    if count < some.size:
-        chance = np.random.default_rng(seed).random(some.size)
-        drawn = np.flatnonzero(chance < count / some.size)
-        weight = weight[drawn] * (some.size / drawn.size)
-        some = some[drawn]
-    constant = 1.0 if problem.free else design.scaling
-    return factor_of(curvature(design, constant, weight, some), free=problem.free)[0]
+    r = -gradient
+    d = state.inverse.solve(design, r)
+    rz = dot(r, d)
+    share = min(state.share, float(np.sqrt(rz / at.primal)))
+    return Run(active, gradient, np.zeros_like(r), r, d, rz, share)
