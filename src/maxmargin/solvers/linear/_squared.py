@@ -179,9 +179,11 @@ def balance(
             break
         low, high = (t, high) if sums.total > 0.0 else (low, t)
         wish = t + sums.total / sums.curved
+        if wish == t:  # by less than rounding
+            break
         if not low < wish < high:
             wish = 0.5 * (low + high)
-        if wish == t:
+        if wish == t or not np.isfinite(wish):
             break
         t = wish
     return t, sums
