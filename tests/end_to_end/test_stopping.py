@@ -131,6 +131,13 @@ def stopped_by_a_callback(middle, total):
     return machine.set_params(callbacks=None)
 
 
+@pytest.fixture
+def every_slice(monkeypatch):
+    """Callbacks after every slice: a chunk's size depends on the machine's speed."""
+    monkeypatch.setattr("maxmargin.solvers.base.CHUNK_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("every_slice")
 @pytest.mark.parametrize("stop", [stopped_by_max_iter, stopped_by_a_callback])
 def test_warm_start_goes_on_from_where_it_stopped(middle, from_scratch, stop):
     plain, _ = from_scratch
