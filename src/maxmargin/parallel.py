@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import joblib
@@ -46,21 +46,55 @@ def effective_jobs(n_jobs: int | None) -> int:
     return max(1, available if n_jobs is None else available + 1 + n_jobs)
 
 
-@cache
-def _libraries() -> Any:
-    from threadpoolctl import ThreadpoolController
+class _OneBlasThread:
+    """The limit is the process's: the thread that sets it lifts it, others leave it be.
 
-    return ThreadpoolController()
+    Each restoring what it found would not do: of two fits that overlap, the second finds
+    the limit of the first, and would leave it behind for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+        self._depth = 0
+        self._limit: Any = None
+
+    @cached_property
+    def _libraries(self) -> Any:
+        from threadpoolctl import ThreadpoolController
+
+        return ThreadpoolController()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._owner = self._owner or threading.get_ident()
+            if self._owner != threading.get_ident():
+                return
+            self._depth += 1
+            if self._depth == 1:
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            if self._owner != threading.get_ident():
+                return
+            self._depth -= 1
+            if self._depth == 0:
+                self._limit.__exit__(None, None, None)
+                self._owner = 0
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
+_one_blas_thread = _OneBlasThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
     """Matrix products inside are made by the thread that asks for them.
 
-    Threads of ours are then not multiplied by those of the BLAS, and results do not
-    depend on how many it would take.
+    Threads of ours are then not multiplied by those of the BLAS, which wait for more by
+    spinning on a core of ours; and results do not depend on how many it would take.
     """
-    limit: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return limit
+    return _one_blas_thread
 
 
 class _Inside(threading.local):
@@ -84,9 +118,10 @@ def _marked(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
 
 
 class Workers:
-    """A pool of threads for the length of one fit or predict.
+    """A pool of threads for the length of one fit or predict, and no others meanwhile.
 
-    Inside a worker, further work runs in that worker: nesting is safe.
+    The BLAS keeps to the thread that calls it: see :func:`one_blas_thread`. Inside a
+    worker, further work runs in that worker: nesting is safe.
 
     Parameters
     ----------
@@ -106,6 +141,7 @@ class Workers:
         return effective_jobs(self._n_jobs)
 
     def __enter__(self) -> Workers:
+        _one_blas_thread.__enter__()
         return self
 
     def __exit__(
@@ -114,6 +150,7 @@ class Workers:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        _one_blas_thread.__exit__()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None

@@ -14,7 +14,7 @@ from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, Stop
 from maxmargin.estimators.fitting import ADVICE, observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
-from maxmargin.parallel import Workers, one_blas_thread
+from maxmargin.parallel import Workers
 from maxmargin.problem import linear_objective, linear_violation
 from maxmargin.solvers.base import drive
 
@@ -66,12 +66,7 @@ def solve_all(
     watching = [*observers_of(estimator, count), *bridges]
     regularised = estimator.fit_intercept and estimator.intercept != "free"
     scaling = float(estimator.intercept_scaling) if regularised else 0.0
-    # The BLAS's own threads, waking up for every short product, cost more than they do.
-    with (
-        Interrupt() as interrupt,
-        Workers(estimator.n_jobs) as workers,
-        one_blas_thread(),
-    ):
+    with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
         design = Design(task.rows, scaling, workers)
 
         def one(number: int) -> Solved:
