@@ -10,7 +10,6 @@ COUNTING = (
     "about LIBSVM's iterations: on these six points our solver has converged by the time "
     "LIBSVM gives up, and there is nothing to warn of"
 )
-JOINT = "one linear problem for all classes has no solver here yet, and is refused"
 SUITE = {
     "test_svm::test_svr_errors": (
         "a kernel function that returns the wrong shape is to pass fit and fail in "
@@ -40,8 +39,6 @@ SUITE = {
         "about scikit-learn's deprecation: probA_ and probB_ are here to stay"
     ),
     "test_sparse::test_timeout": COUNTING,
-    "test_svm::test_linearsvc_crammer_singer": JOINT,
-    "test_svm::test_crammer_singer_binary": JOINT,
     "test_svm::test_linear_svm_convergence_warnings": (
         "about LIBLINEAR's iterations: Newton's method needs two steps on these points, "
         "and there is nothing to warn of"

@@ -30,6 +30,7 @@ class Able(NamedTuple):
 SOLVERS = {
     "dual-descent": Able(linear.DualDescent, SQUARED | FLAT, ANY - {"free"}),
     "gram": Able(linear.GramSmo, SQUARED | FLAT),
+    "interior-point": Able(linear.InteriorPoint, FLAT, restarts=False),
     "newton": Able(linear.Newton, SQUARED),
     "newton-cg": Able(linear.NewtonCg, SQUARED),
     "lasso-descent": Able(

@@ -11,6 +11,7 @@ from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning as TheirWarning
 
 import maxmargin
+import maxmargin.solvers.linear
 from maxmargin import ConvergenceWarning, InputError, LinearSVC, LinearSVR, certify
 
 
@@ -293,6 +294,36 @@ def test_a_path_has_the_answers_of_separate_fits(options, two):
         )
 
 
+# --- stepped --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "solver"),
+    [
+        ({}, "Newton"),
+        ({"loss": "hinge"}, "InteriorPoint"),
+        ({"loss": "hinge", "intercept": "free"}, "InteriorPoint"),
+        ({"penalty": "l1"}, "LassoNewton"),
+        ({"multi_class": "crammer_singer"}, "LinearCrammerSinger"),
+    ],
+    ids=str,
+)
+def test_a_problem_to_be_stepped(options, solver, two):
+    X, y = two
+    model = LinearSVC(**options, tol=1e-6, max_iter=-1).fit(X, y)
+    assert model.certificate_.solver == solver
+    problem = LinearSVC(**options).problem(X, y)
+    steps = list(getattr(maxmargin.solvers.linear, solver)(tol=1e-6).steps(problem))
+    assert steps[-1].status.value == "closed"
+    assert steps[-1].measures.primal == pytest.approx(model.certificate_.primal, rel=1e-6)
+    assert all(str(one.step) for one in steps)
+
+
+def test_several_classes_are_several_problems(three):
+    with pytest.raises(InputError, match="y has 3 classes"):
+        LinearSVC().problem(*three)
+
+
 # --- refusals -----------------------------------------------------------------------
 
 
@@ -309,7 +340,6 @@ def test_a_path_has_the_answers_of_separate_fits(options, two):
         ({"solver": "magic"}, "dual-descent"),
         ({"penalty": "l1", "intercept": "free"}, "penalty l1"),
         ({"loss": "hinge", "solver": "newton"}, "hinge"),
-        ({"multi_class": "crammer_singer"}, "no linear solver yet"),
         ({"intercept": "free", "solver": "dual-descent"}, "free intercept"),
     ],
 )

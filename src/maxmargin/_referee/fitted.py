@@ -170,7 +170,7 @@ class Fitted:
 
 def _promise(estimator: Any) -> tuple[float, str]:
     """What was asked of the solver: a tolerance, and the figure that it bounds."""
-    solver = getattr(estimator, "solver", "smo")
+    solver = getattr(estimator, "solver", "auto")
     if not isinstance(solver, str):  # one that a user made
         return number_of(solver, "tol", np.nan), str(solver.criterion)
     tol = number_of(estimator, "tol", np.nan)

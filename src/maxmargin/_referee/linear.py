@@ -19,6 +19,7 @@ import numpy as np
 
 from maxmargin._referee.certification import Certification, labels_of, whole
 from maxmargin._referee.given import codes_of, targets_of
+from maxmargin._referee.linear_joint import Classes, judge_classes
 from maxmargin._referee.tables import as_numbers, require
 
 if TYPE_CHECKING:
@@ -61,10 +62,6 @@ def judge(
         coef.shape[1] == X.shape[1],
         f"coef_ is for {coef.shape[1]} features, X has {X.shape[1]}",
     )
-    require(
-        getattr(estimator, "multi_class", "ovr") == "ovr",
-        "crammer_singer is one problem for all classes, which is not judged here",
-    )
     bias = np.broadcast_to(np.asarray(estimator.intercept_, float), coef.shape[0])
     weight = np.ones(n) if sample_weight is None else as_numbers("weight", sample_weight)
     weight = np.maximum(weight, 0.0)
@@ -72,6 +69,11 @@ def judge(
         getattr(estimator, "intercept", "regularised") == "free"
     )
     scaling = 0.0 if free or not estimator.fit_intercept else estimator.intercept_scaling
+    if getattr(estimator, "multi_class", "ovr") == "crammer_singer":
+        code = codes_of(estimator.classes_, y, n, sample_weight)
+        factor = _class_weights(estimator, estimator.classes_, y)
+        price = float(estimator.C) * weight * factor[code]
+        return judge_classes(estimator, X, Classes(coef, bias, scaling, code, price))
     common = {
         "squared": estimator.loss.startswith("squared"),
         "scaling": float(scaling),

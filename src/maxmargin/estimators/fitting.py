@@ -249,7 +249,8 @@ def _warn_if_early(
     stacklevel: int,
 ) -> None:
     """Say how far from its tolerance the solver stopped; callbacks know why they did."""
-    advice = ADVICE if getattr(estimator, "solver", "smo") == "smo" else SLOW_ADVICE
+    fast = getattr(estimator, "solver", "auto") in ("auto", "smo")
+    advice = ADVICE if fast else SLOW_ADVICE
     solved = [*problems, *folds_of]
     early = [one for one in solved if one.stop in ADVICE]
     if not early:

@@ -8,11 +8,13 @@ from sklearn.utils import check_random_state
 
 import maxmargin.solvers
 from maxmargin.errors import InputError
+from maxmargin.estimators.prediction import is_linear
 
 __all__ = ["NAMES", "chosen_solver", "is_solver", "named_solver"]
 
 # name → its class in maxmargin.solvers, and whether it draws random numbers
 _CLASSES = {
+    "auto": ("WorkingSetSmo", False),
     "smo": ("WorkingSetSmo", False),
     "smo-platt": ("PlattSmo", True),
     "smo-simple": ("SimpleSmo", True),
@@ -36,7 +38,7 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
 
     One that was made is used as it is, with its own tolerance, limit and memory.
     """
-    name = getattr(estimator, "solver", "smo")
+    name = getattr(estimator, "solver", "auto")
     if not isinstance(name, str):
         return name
     options: dict[str, Any] = {
@@ -50,8 +52,10 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
     if seeded:
         random = check_random_state(estimator.random_state)
         options["seed"] = int(random.randint(2**31 - 1))
-    if name == "smo":
+    if name in ("auto", "smo"):
         options["shrinking"] = bool(estimator.shrinking)
+    if name == "auto" and is_linear(estimator.kernel) and estimator.max_iter == -1:
+        kind = "ThroughWeights"  # which counts other iterations
     made = getattr(maxmargin.solvers, kind)
     if name == "pegasos":  # whose tol bounds the gap, and which is no exact solver
         options["tol"] = max(options["tol"], made.tol)

@@ -89,10 +89,13 @@ class SVC(KernelClassifier):
         LIBLINEAR's are, and there are no probabilities.
     calibration : {'sigmoid', 'isotonic'}, default='sigmoid'
         How decisions become probabilities: Platt's sigmoid, or any increasing function.
-    solver : {'smo', 'smo-platt', 'smo-simple', 'decomposition', 'chunking', 'qp', \
-            'pegasos'} or Solver, default='smo'
-        How. All but the last reach the same optimum, 'smo' by far the fastest; the others
-        are those of the lectures. 'smo-platt' and 'smo-simple' need an intercept,
+    solver : {'auto', 'smo', 'smo-platt', 'smo-simple', 'decomposition', 'chunking', \
+            'qp', 'pegasos'} or Solver, default='auto'
+        How. All but the last reach the same optimum. 'auto' is 'smo', by far the fastest
+        of those with kernel values; for a linear kernel, more than 5,000 rows and up to
+        300 columns it takes the weights instead
+        (:mod:`maxmargin.solvers.through_weights`). The others are those of the lectures.
+        'smo-platt' and 'smo-simple' need an intercept,
         'pegasos' none (``fit_intercept=False``), 'qp' the extra ``qp`` (it can be stopped
         between binary problems, not within one). A solver of
         :mod:`maxmargin.solvers`, such as ``Decomposition(q=50)``, is used as it is, with
@@ -182,7 +185,7 @@ class SVC(KernelClassifier):
         fit_intercept: bool = True,
         multi_class: str = "ovo",
         calibration: str = "sigmoid",
-        solver: str = "smo",
+        solver: str = "auto",
         n_jobs: int | None = None,
         time_limit: float | None = None,
         callbacks: Any = None,
@@ -227,12 +230,12 @@ class SVC(KernelClassifier):
         )
 
     def _joint(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
-        for parameter, allowed in (
+        for parameter, allowed, *other in (
             ("probability", False),
             ("loss", "hinge"),
-            ("solver", "smo"),
+            ("solver", "auto", "smo"),
         ):
-            if getattr(self, parameter) != allowed:
+            if getattr(self, parameter) not in (allowed, *other):
                 msg = (
                     f"multi_class='crammer_singer' with {parameter}="
                     f"{getattr(self, parameter)!r}: all classes in one problem know only "

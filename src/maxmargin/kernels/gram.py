@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from maxmargin._jit.simd import LINE_ROWS, LINES
 from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
 from maxmargin.kernels.thinning import both_thinned, sparse_spread, thinned
-from maxmargin.kernels.vector import Rbf, diagonal_of
+from maxmargin.kernels.vector import Linear, Rbf, diagonal_of
 from maxmargin.parallel import Workers
 from maxmargin.rows import (
     DenseRows,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin.design import Design
     from maxmargin.kernels.vector import VectorKernel
 
     Index = NDArray[np.intp]
@@ -160,7 +162,9 @@ class VectorGram:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again from the rows when it is wanted."""
-        return {**self.__dict__, "_sides": {}}
+        kept = {**self.__dict__, "_sides": {}}
+        kept.pop("design", None)
+        return kept
 
     @property
     def cost(self) -> float:
@@ -179,6 +183,16 @@ class VectorGram:
         """Kernel values computed so far."""
         return self._count
 
+    @cached_property
+    def design(self) -> Design | None:
+        """The points as rows of a linear machine, where K is XX'; None otherwise."""
+        from maxmargin.design import Design
+
+        kernel, spread, X = self._given
+        if not isinstance(kernel, Linear) or spread.scale != 1.0:
+            return None
+        return Design(X if self._index is None else X[self._index], 0.0, self._workers)
+
     def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> VectorGram:
         """The kernel matrix of the points ``index``, with a counter of its own.
 
@@ -195,6 +209,7 @@ class VectorGram:
         """The kernel matrix of the points ``index``, with the same threads."""
         part = object.__new__(VectorGram)
         part.__dict__.update(self.__dict__)
+        part.__dict__.pop("design", None)  # of all points
         part.n, part._count = index.size, 0
         part._index = self._global(index)
         part.precisions = self.precisions_for(index.size)

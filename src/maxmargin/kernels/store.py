@@ -125,6 +125,11 @@ class StoredGram:
         self._lock = threading.Lock()
 
     @property
+    def design(self) -> Any:
+        """Those of the Gram that it keeps values of."""
+        return getattr(self._gram, "design", None)
+
+    @property
     def n_kernel(self) -> int:
         """Kernel values computed so far."""
         return int(self._gram.n_kernel)

@@ -2,7 +2,8 @@
 
 ``template`` is the programme, ``machines`` writes each machine as an instance of it,
 ``optimality`` tells how far a β is from solving it, ``objective`` what it is worth.
-``joint`` is the one programme that is not an instance: Crammer and Singer's.
+``joint`` is the one programme that is not an instance: Crammer and Singer's. ``linear``
+and ``linear_joint`` are those without a kernel.
 """
 
 from maxmargin.problem._passes import paid, prices
@@ -24,6 +25,13 @@ from maxmargin.problem.linear import (
     linear_violation,
     response,
 )
+from maxmargin.problem.linear_joint import (
+    LinearJointModel,
+    LinearJointProblem,
+    linear_joint_figures,
+    linear_joint_objective,
+    linear_joint_violation,
+)
 from maxmargin.problem.machines import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
 from maxmargin.problem.objective import Objective, dual_value, objective
 from maxmargin.problem.optimality import (
@@ -38,6 +46,8 @@ from maxmargin.problem.template import Model, Problem
 __all__ = [
     "JointModel",
     "JointProblem",
+    "LinearJointModel",
+    "LinearJointProblem",
     "LinearModel",
     "LinearProblem",
     "Model",
@@ -53,6 +63,9 @@ __all__ = [
     "joint_objective",
     "joint_violation",
     "joint_violations",
+    "linear_joint_figures",
+    "linear_joint_objective",
+    "linear_joint_violation",
     "linear_objective",
     "linear_svc",
     "linear_svr",

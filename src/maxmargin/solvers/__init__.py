@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.smo_platt import PlattSmo
     from maxmargin.solvers.smo_simple import SimpleSmo
     from maxmargin.solvers.step import Step
+    from maxmargin.solvers.through_weights import ThroughWeights
     from maxmargin.solvers.working_set import WorkingSetSmo
 
 _HOME = {
@@ -50,6 +51,7 @@ _HOME = {
     "Solver": "base",
     "Status": "base",
     "Step": "step",
+    "ThroughWeights": "through_weights",
     "WorkingSetSmo": "working_set",
     "drive": "base",
 }
@@ -69,6 +71,7 @@ __all__ = [
     "Solver",
     "Status",
     "Step",
+    "ThroughWeights",
     "WorkingSetSmo",
     "drive",
 ]

@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError, Stop
 from maxmargin.problem import (
     JointProblem,
+    LinearJointProblem,
     LinearProblem,
     Objective,
     Problem,
@@ -309,7 +310,8 @@ def steps(
     Every Snapshot has a state of its own, so that a list of them is a film of the run;
     what only speeds the solver up (stored kernel values) is not copied.
     """
-    if not isinstance(problem, Problem | JointProblem | LinearProblem):
+    known = Problem | JointProblem | LinearProblem | LinearJointProblem
+    if not isinstance(problem, known):
         msg = (
             f"problem is {type(problem).__name__}: give a Problem; "
             "SVC(...).problem(X, y) makes one"
@@ -419,5 +421,5 @@ def _chunks(
 def _check_finite(model: Model) -> None:
     import numpy as np
 
-    if not (np.isfinite(model.beta).all() and np.isfinite(model.bias)):
+    if not (np.isfinite(model.beta).all() and np.isfinite(model.bias).all()):
         raise NumericalError(OVERFLOW)

@@ -51,6 +51,8 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin.problem import LinearJointProblem
+
     Index = NDArray[np.intp]
     Table = NDArray[np.float64]
     Vector = NDArray[np.float64]
@@ -394,7 +396,7 @@ def fold(
             _class_blocks.add(values, change[first : first + wide], G, start, end)
 
 
-def feasible(problem: JointProblem, warm: Table | None) -> Table:
+def feasible(problem: JointProblem | LinearJointProblem, warm: Table | None) -> Table:
     """A β within its bounds and with Σ_m β = 0, as near to ``warm`` as is simple.
 
     What other classes hold against a point is scaled down to its price, and its own

@@ -8,13 +8,16 @@ memory easily (:data:`FEW_ROWS`).
                        few columns        many columns, dense rows  many columns
 =====================  =================  ========================  ==================
 squared losses         newton             gram (few rows)           dual-descent
-hinge, tube            dual-descent       gram (few rows)           dual-descent
+hinge, tube            interior-point     gram (few rows)           dual-descent
 penalty l1             lasso-newton       lasso-descent             lasso-descent
 =====================  =================  ========================  ==================
 
 Below a relative gap of :data:`TIGHT` coordinates crawl, and newton-cg takes the place of
-dual-descent for squared losses. A free intercept is beyond dual-descent: newton-cg takes
-its place for squared losses, gram for the others.
+dual-descent for squared losses. An interior point cannot go on from given dual variables:
+a warm start has dual-descent, as many columns have. A free intercept is beyond
+dual-descent: newton-cg takes its place for squared losses, gram for the others.
+
+Crammer and Singer's problem of all classes has a solver of its own, crammer-singer.
 
 Sizes decide, never the clock: the same data always have the same solver.
 """
@@ -26,7 +29,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.utils import check_random_state
 
 import maxmargin.solvers.linear
+from maxmargin.errors import InputError
 from maxmargin.estimators.solver_choice import is_solver
+from maxmargin.problem import LinearJointProblem
 
 if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem
@@ -38,9 +43,11 @@ _CLASSES = {
     "newton": ("Newton", False),
     "newton-cg": ("NewtonCg", False),
     "gram": ("GramSmo", False),
+    "interior-point": ("InteriorPoint", False),
     "pegasos": ("LinearPegasos", True),
     "lasso-descent": ("LassoDescent", True),
     "lasso-newton": ("LassoNewton", False),
+    "crammer-singer": ("LinearCrammerSinger", True),
 }
 NAMES = ("auto", *_CLASSES)
 
@@ -54,13 +61,25 @@ def is_linear_solver(thing: Any) -> bool:
     return thing in NAMES if isinstance(thing, str) else is_solver(thing)
 
 
-def chosen_solver(estimator: Any, problem: LinearProblem) -> Any:
-    """The solver that a user named or made, or the one for this problem."""
+def chosen_solver(
+    estimator: Any, problem: LinearProblem | LinearJointProblem, *, go_on: bool = False
+) -> Any:
+    """The solver that a user named or made, or the one for this problem.
+
+    It can ``go_on`` from given dual variables, unless the user wants another.
+    """
     name = estimator.solver
     if not isinstance(name, str):
         return name
     if name == "auto":
-        name = suitable(problem, float(estimator.tol))
+        name = suitable(problem, float(estimator.tol), go_on=go_on)
+    if (name == "crammer-singer") is not isinstance(problem, LinearJointProblem):
+        msg = (
+            f"solver={name!r} with multi_class={estimator.multi_class!r}: "
+            "'crammer-singer' solves Crammer and Singer's problem, and no other does; "
+            "use solver='auto'"
+        )
+        raise InputError(msg)
     kind, seeded = _CLASSES[name]
     options: dict[str, Any] = {
         "tol": float(estimator.tol),
@@ -72,14 +91,18 @@ def chosen_solver(estimator: Any, problem: LinearProblem) -> Any:
     return getattr(maxmargin.solvers.linear, kind)(**options)
 
 
-def suitable(problem: LinearProblem, tol: float) -> str:
+def suitable(
+    problem: LinearProblem | LinearJointProblem, tol: float, *, go_on: bool = False
+) -> str:
     """The name of the solver for a problem, by the rule above."""
+    if isinstance(problem, LinearJointProblem):
+        return "crammer-singer"
     design = problem.design
     narrow = design.width <= WIDE
     if problem.lasso:
         return "lasso-newton" if narrow else "lasso-descent"
-    if narrow and problem.squared:
-        return "newton"
+    if narrow and (problem.squared or not go_on):
+        return "newton" if problem.squared else "interior-point"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
         return "gram"
     if problem.squared:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
@@ -17,10 +17,12 @@ from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
 from maxmargin.estimators.linear.solving import (
     LinearTask,
     Solved,
+    design_of,
     solve_all,
     warn_if_early,
 )
 from maxmargin.estimators.parameters import Rule, check_parameters, one_of
+from maxmargin.parallel import Workers
 from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
@@ -94,11 +96,11 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         with unless_refused(self):
             task = self._task(X, y, sample_weight)
             check_magnitude(task.rows, lambda norm2: norm2)
-        count, n = len(task.names), task.rows.shape[0]
-        if before is not None and before.shape != (count, n):
+        count, shape = len(task.names), (task.lines, task.rows.shape[0])
+        if before is not None and before.shape != shape:
             msg = (
                 f"warm_start=True: the model before has dual variables of shape "
-                f"{before.shape}, these data need {(count, n)}; fit the same rows and "
+                f"{before.shape}, these data need {shape}; fit the same rows and "
                 "classes, or use warm_start=False"
             )
             raise InputError(msg)
@@ -111,6 +113,30 @@ class LinearMachine(CallbackSupport, BaseEstimator):
             bridge.finish()
         return self
 
+    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """What ``fit`` would solve, for a solver to be stepped.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as for ``fit``
+            The data, checked in the same way.
+
+        Returns
+        -------
+        LinearProblem or LinearJointProblem
+            What :mod:`maxmargin.solvers.linear` solve:
+            ``for snapshot in DualDescent().steps(problem): ...``
+        """
+        check_parameters(self)
+        task = clone(self)._task(X, y, sample_weight)
+        if len(task.names) != 1:
+            msg = (
+                f"y has {len(task.names)} classes, each of which is a problem against "
+                "the rest: give the rows of two classes"
+            )
+            raise InputError(msg)
+        return task.make(0, design_of(self, task, Workers(1)))
+
     def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
         """Become the fitted machine of a solution."""
         for name in [name for name in vars(self) if name.endswith("_")]:
@@ -118,11 +144,13 @@ class LinearMachine(CallbackSupport, BaseEstimator):
                 delattr(self, name)  # of an earlier fit
         d = task.rows.shape[1]
         self.__dict__.update(task.known)
-        self.coef_ = np.array([one.model.w[:d] for one in solved])
-        self.intercept_ = (
-            np.array([one.model.bias for one in solved]) if self.fit_intercept else 0.0
-        )
-        self.dual_coef_ = np.array([one.model.beta for one in solved])
+        weights = np.concatenate([one.weights[:, :d] for one in solved])
+        bias = np.concatenate([one.bias for one in solved])
+        if len(solved) == 1 and len(weights) == 2:  # of two classes the difference
+            weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
+        self.coef_ = weights
+        self.intercept_ = bias if self.fit_intercept else 0.0
+        self.dual_coef_ = np.concatenate([one.beta for one in solved])
         self.n_iter_ = max(one.n_iter for one in solved)
         self.certificate_ = worst_of(
             [one.certificate for one in solved],

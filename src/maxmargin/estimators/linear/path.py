@@ -38,7 +38,10 @@ def _start(before: Any, machine: Any) -> NDArray[np.float64] | None:
     if before is None or getattr(machine, "penalty", "l2") == "l1":
         return None
     beta: NDArray[np.float64] = before.dual_coef_.copy()
-    if not machine.loss.startswith("squared"):
+    if getattr(machine, "multi_class", "ovr") == "crammer_singer":
+        own = beta.max(axis=0)  # the others are at most 0
+        beta[:, own == own.max()] *= float(machine.C) / float(before.C)
+    elif not machine.loss.startswith("squared"):
         peak = np.abs(beta).max(axis=1, keepdims=True)
         full = np.abs(beta) == peak
         beta[full] *= float(machine.C) / float(before.C)

@@ -9,13 +9,13 @@ import numpy as np
 
 from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
-from maxmargin.certificate import Certificate
 from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, Stop
 from maxmargin.estimators.fitting import ADVICE, observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
+from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.parallel import Workers
-from maxmargin.problem import linear_objective, linear_violation
+from maxmargin.problem import LinearJointProblem
 from maxmargin.solvers.base import drive
 
 if TYPE_CHECKING:
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from maxmargin.problem import LinearModel, LinearProblem
-    from maxmargin.solvers.base import Observer, Outcome
+    from maxmargin.certificate import Certificate
+    from maxmargin.problem import LinearProblem
+    from maxmargin.solvers.base import Observer
 
+    Table = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearTask", "Solved", "certificate_of", "solve_all", "warn_if_early"]
+__all__ = ["LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
 
 # warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
@@ -39,14 +41,18 @@ class LinearTask(NamedTuple):
 
     rows: Any
     names: Sequence[str]
-    make: Callable[[int, Design], LinearProblem]  # the problem of a number
+    # the problem of a number
+    make: Callable[[int, Design], LinearProblem | LinearJointProblem]
     known: dict[str, Any]  # fitted attributes that need no solution
+    lines: int  # of dual variables: one for each problem, or each class of a joint one
 
 
 class Solved(NamedTuple):
     """The end of one problem."""
 
-    model: LinearModel
+    weights: Table  # a line for every class of a joint problem, one otherwise
+    bias: Vector
+    beta: Table  # likewise, and a number for every row
     stop: Stop
     n_iter: int
     certificate: Certificate
@@ -55,7 +61,7 @@ class Solved(NamedTuple):
 def solve_all(
     estimator: Any,
     task: LinearTask,
-    warm: NDArray[np.float64] | None,
+    warm: Table | None,
     bridges: Sequence[Observer],
 ) -> list[Solved]:
     """Every problem of a task; several at a time, one thread each, if there are several.
@@ -64,58 +70,49 @@ def solve_all(
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
-    regularised = estimator.fit_intercept and estimator.intercept != "free"
-    scaling = float(estimator.intercept_scaling) if regularised else 0.0
     with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
-        design = Design(task.rows, scaling, workers)
+        design = design_of(estimator, task, workers)
 
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design)
-            solver = chosen_solver(estimator, problem)
+            start = None if warm is None else _start(problem, warm, number)
+            asked = estimator.warm_start and start is not None
+            solver = chosen_solver(estimator, problem, go_on=asked)
+            if not (asked or getattr(solver, "restarts", True)):
+                start = None  # it would have helped; nobody insists
             outcome = drive(
                 solver,
                 problem,
-                warm=None if warm is None else warm[number],
+                warm=start,
                 observers=[interrupt, *watching],
                 name=task.names[number],
             )
             proof = certificate_of(problem, outcome, solver, name=task.names[number])
-            model: Any = outcome.model
-            return Solved(model, outcome.stop, outcome.n_iter, proof)
+            return Solved(
+                *_lines(problem, outcome.model), outcome.stop, outcome.n_iter, proof
+            )
 
         return workers.map(one, range(count))
 
 
-def certificate_of(
-    problem: LinearProblem, outcome: Outcome, solver: Any, *, name: str
-) -> Certificate:
-    """The certificate of a solver's own answer."""
-    model: Any = outcome.model
-    both = linear_objective(problem, model)
-    support = model.beta != 0.0
-    bound = support & ((model.beta == problem.lower) | (model.beta == problem.upper))
-    n_support, n_bound = int(np.count_nonzero(support)), int(np.count_nonzero(bound))
-    size = float(np.abs(model.beta).sum())
-    missed = abs(float(model.beta.sum())) if problem.free else 0.0
-    return Certificate(
-        primal=both.primal,
-        dual=both.dual,
-        gap=both.gap,
-        relative_gap=both.relative_gap,
-        violation=linear_violation(problem, model),
-        bias_interval=(float("nan"), float("nan")),
-        n_support=n_support,
-        n_free=n_support - n_bound,
-        n_bound=n_bound,
-        n_iter=outcome.n_iter,
-        seconds=outcome.seconds,
-        stop=outcome.stop.value,
-        tol=solver.tol,
-        criterion=solver.criterion,
-        balance=missed / size if size > 0.0 else missed,
-        name=name,
-        solver=type(solver).__name__,
-    )
+def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
+    """The rows, with a column for the intercept unless that is free."""
+    regularised = estimator.fit_intercept and estimator.intercept != "free"
+    scaling = float(estimator.intercept_scaling) if regularised else 0.0
+    return Design(task.rows, scaling, workers)
+
+
+def _start(problem: Any, warm: Table, number: int) -> Table | Vector:
+    """The dual variables of one problem among those of all."""
+    joint = isinstance(problem, LinearJointProblem)
+    return np.ascontiguousarray(warm.T) if joint else warm[number]
+
+
+def _lines(problem: Any, model: Any) -> tuple[Table, Vector, Table]:
+    """Weights, intercepts and dual variables, a line for every class or one."""
+    if isinstance(problem, LinearJointProblem):
+        return model.W, model.bias, model.beta.T
+    return model.w[None], np.array([model.bias]), model.beta[None]
 
 
 def warn_if_early(solved: Sequence[Solved], *, stacklevel: int = CALLER) -> None:

@@ -17,8 +17,8 @@ from maxmargin.certificate import worst_of
 from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
 from maxmargin.estimators.fitting import CALLER, observers_of
+from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.estimators.linear.scores import LinearScores
-from maxmargin.estimators.linear.solving import certificate_of
 from maxmargin.estimators.linear.stochastic_task import Task, partial_task, whole_task
 from maxmargin.estimators.parameters import FINITE_C, RULES, Rule, check_parameters
 from maxmargin.parallel import Workers

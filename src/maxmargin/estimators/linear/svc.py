@@ -16,7 +16,7 @@ from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.solving import LinearTask
 from maxmargin.estimators.parameters import one_of
-from maxmargin.problem import linear_svc
+from maxmargin.problem import LinearJointProblem, linear_svc
 from maxmargin.validation import encode_labels, sample_weights, training_rows
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     C : float, default=1.0
         Price of an error.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
-        Each class against the rest; 'crammer_singer', one problem for all, is not there
-        yet.
+        Each class against the rest; or Crammer and Singer's one problem for all, where a
+        row pays for the class that comes nearest to beating its own. There ``penalty``,
+        ``loss`` and ``dual`` have no part, and the intercept cannot be free.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
@@ -75,8 +76,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
-    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'gram', 'lasso-newton', \
-            'lasso-descent', 'pegasos'} or solver, default='auto'
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', 'gram', \
+            'lasso-newton', 'lasso-descent', 'crammer-singer', 'pegasos'} or solver, \
+            default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None
@@ -95,7 +97,8 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     intercept_ : ndarray of shape (1,) or (n_classes,), or 0.0
         Intercepts.
     dual_coef_ : ndarray of shape (1, n_samples) or (n_classes, n_samples)
-        Dual variables β, the other half of the proof; near X'β = w at the end.
+        Dual variables β, the other half of the proof; near X'β = w at the end. A line for
+        each of two classes, too, with Crammer and Singer.
     classes_, class_weight_ : ndarray of shape (n_classes,)
         Labels, sorted, and the factors of C of their rows.
     n_iter_ : int
@@ -187,11 +190,13 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
-        check_combination(self.penalty, self.loss, self.dual)
-        if self.multi_class == "crammer_singer":
+        joint = self.multi_class == "crammer_singer"
+        if not joint:
+            check_combination(self.penalty, self.loss, self.dual)
+        elif self.fit_intercept and self.intercept == "free":
             msg = (
-                "multi_class='crammer_singer' has no linear solver yet: use 'ovr', or "
-                "SVC(kernel='linear', multi_class='crammer_singer')"
+                "intercept='free' with multi_class='crammer_singer': its intercepts are "
+                "always regularised; use 'regularised', or multi_class='ovr'"
             )
             raise InputError(msg)
         rows, given = training_rows(self, X, y)
@@ -200,6 +205,14 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
         classes, codes, factor = labels
         k = len(classes)
+        known = {"classes_": classes, "class_weight_": factor}
+        if joint:
+            price = float(self.C) * count * factor[codes] * (codes >= 0)
+
+            def make_joint(number: int, design: Design) -> LinearJointProblem:  # noqa: ARG001
+                return LinearJointProblem(design, np.maximum(codes, 0), price, k)
+
+            return LinearTask(rows, ["all classes at once"], make_joint, known, lines=k)
         names = [f"{one} against the rest" for one in classes]
         if k == 2:
             names = [f"{classes[0]} against {classes[1]}"]
@@ -219,8 +232,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
                 lasso=self.penalty == "l1",
             )
 
-        known = {"classes_": classes, "class_weight_": factor}
-        return LinearTask(rows, names, make, known)
+        return LinearTask(rows, names, make, known, lines=len(names))
 
     def sparsify(self) -> Self:
         """Keep the weights as CSR, for a penalty that leaves most of them 0."""

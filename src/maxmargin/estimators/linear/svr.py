@@ -66,8 +66,8 @@ class LinearSVR(RegressorMixin, LinearMachine):
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
-    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'gram', 'lasso-newton', \
-            'lasso-descent', 'pegasos'} or solver, default='auto'
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', 'gram', \
+            'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None
@@ -189,7 +189,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
                 free=self.fit_intercept and self.intercept == "free",
             )
 
-        return LinearTask(rows, [""], make, {})
+        return LinearTask(rows, [""], make, {}, lines=1)
 
     def predict(self, X: Any) -> Vector:
         """The value w·x + b of every row.

@@ -12,8 +12,10 @@ from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
     from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
+    from maxmargin.solvers.linear.crammer_singer import LinearCrammerSinger
     from maxmargin.solvers.linear.dual_descent import DualDescent
     from maxmargin.solvers.linear.gram_smo import GramSmo
+    from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
     from maxmargin.solvers.linear.newton import Newton
@@ -24,8 +26,10 @@ _HOME = {
     "AveragedSgd": "averaged_sgd",
     "DualDescent": "dual_descent",
     "GramSmo": "gram_smo",
+    "InteriorPoint": "interior_point",
     "LassoDescent": "lasso_descent",
     "LassoNewton": "lasso_newton",
+    "LinearCrammerSinger": "crammer_singer",
     "LinearPegasos": "pegasos",
     "Newton": "newton",
     "NewtonCg": "newton_cg",
@@ -35,8 +39,10 @@ __all__ = [
     "AveragedSgd",
     "DualDescent",
     "GramSmo",
+    "InteriorPoint",
     "LassoDescent",
     "LassoNewton",
+    "LinearCrammerSinger",
     "LinearPegasos",
     "Newton",
     "NewtonCg",

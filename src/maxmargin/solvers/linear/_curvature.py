@@ -93,10 +93,10 @@ _outer = njit(_outer)
 
 
 def curvature(design: Design, constant: float, weight: Vector, some: Index) -> Matrix:
-    """Σ weight_i·x̃_i·x̃_i' over the rows ``some``; weights are positive.
+    """The lower triangle of Σ weight_i·x̃_i·x̃_i' over the rows ``some``; above is junk.
 
     x̃ is x, and behind it ``constant`` if that is not 0; ``weight`` has an entry for each
-    of ``some``.
+    of ``some``, negative for rows that are taken away.
     """
     size = int(design.X.shape[1]) + (constant != 0.0)
     if design.sparse:
@@ -104,7 +104,12 @@ def curvature(design: Design, constant: float, weight: Vector, some: Index) -> M
         pairs = int(counts @ counts) // 2
         if _SCATTER * pairs < some.size * size * size:
             return _scattered(design, constant, weight, some, pairs, size)
-    return _gathered(design, constant, weight, some, size)
+    less = weight < 0.0
+    if not less.any():
+        return _gathered(design, constant, weight, some, size)
+    more = _gathered(design, constant, weight[~less], some[~less], size)
+    more -= _gathered(design, constant, -weight[less], some[less], size)
+    return more
 
 
 def _strands(size: int) -> int:
@@ -125,8 +130,14 @@ def _scattered(
         _outer(X.indptr, X.indices, X.data, some[at], weight[at], constant, total)
         return total
 
-    low: Matrix = sum(design.workers.map(strand, range(strands)))  # type: ignore[assignment]
-    return low + np.tril(low, -1).T
+    return _summed(design.workers.map(strand, range(strands)))
+
+
+def _summed(parts: list[Matrix]) -> Matrix:
+    """Added up in their order, into the first."""
+    for other in parts[1:]:
+        parts[0] += other
+    return parts[0]
 
 
 def _gathered(
@@ -151,11 +162,11 @@ def _gathered(
         return total
 
     with one_blas_thread():
-        return sum(design.workers.map(strand, range(strands)))  # type: ignore[return-value]
+        return _summed(design.workers.map(strand, range(strands)))
 
 
 def factor_of(square: Matrix, *, free: bool) -> tuple[Any, Vector | None]:
-    """Cholesky's factor of I + X'DX, and the mean of the rows if the intercept is free.
+    """Cholesky's factor of I + X'DX (lower triangle), the mean if the intercept is free.
 
     It is then the last row of X̃'DX̃, and eliminated: I + X'D(X − mean).
     """

@@ -70,7 +70,7 @@ class State:
     """Where it stands, and the curvature of its active rows."""
 
     at: Standing
-    square: Matrix  # Σ x̃x̃'/r over ``inside``
+    square: Matrix  # Σ x̃x̃'/r over ``inside``, its lower triangle
     inside: NDArray[np.bool_]
     age: int = 0  # steps since ``square`` was made anew
 
@@ -148,8 +148,10 @@ def _follow(problem: LinearProblem, state: State) -> None:
     """Make ``square`` that of the rows that are active now."""
     at, design = state.at, problem.design
     constant = 1.0 if problem.free else design.scaling
-    strength = np.maximum(at.loss.rise, at.loss.fall)
     now = at.beta != 0.0
+    # Minus for those that are to be taken away.
+    strength = np.maximum(at.loss.rise, at.loss.fall)
+    strength[~now] *= -1.0
 
     def of(some: NDArray[np.intp]) -> Matrix:
         return curvature(design, constant, strength[some], at.rows[some])
@@ -161,8 +163,7 @@ def _follow(problem: LinearProblem, state: State) -> None:
     if moved.size >= rows.size or state.age >= _ANEW:
         state.square, state.age = of(rows), 0
     else:
-        joined, left = moved[now[moved]], moved[~now[moved]]
-        state.square = state.square + of(joined) - of(left)
+        state.square = state.square + of(moved)
         state.age += 1
     state.inside = now
 

@@ -1,0 +1,100 @@
+"""The certificate that a linear machine gives itself; the referee has its own figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.certificate import Certificate
+from maxmargin.problem import (
+    LinearJointProblem,
+    linear_joint_figures,
+    linear_objective,
+    linear_violation,
+)
+
+if TYPE_CHECKING:
+    from maxmargin.problem import (
+        LinearJointModel,
+        LinearModel,
+        LinearProblem,
+        Objective,
+    )
+    from maxmargin.solvers.base import Outcome
+
+__all__ = ["certificate_of"]
+
+
+class _Figures(NamedTuple):
+    """What a model is worth, and how many rows hold it up."""
+
+    both: Objective
+    violation: float
+    n_support: int
+    n_bound: int
+    balance: float
+
+
+def certificate_of(
+    problem: LinearProblem | LinearJointProblem,
+    outcome: Outcome,
+    solver: Any,
+    *,
+    name: str,
+) -> Certificate:
+    """The certificate of a solver's own answer."""
+    model: Any = outcome.model
+    found = (
+        _of_all_classes(problem, model)
+        if isinstance(problem, LinearJointProblem)
+        else _of_one(problem, model)
+    )
+    return Certificate(
+        primal=found.both.primal,
+        dual=found.both.dual,
+        gap=found.both.gap,
+        relative_gap=found.both.relative_gap,
+        violation=found.violation,
+        bias_interval=(float("nan"), float("nan")),
+        n_support=found.n_support,
+        n_free=found.n_support - found.n_bound,
+        n_bound=found.n_bound,
+        n_iter=outcome.n_iter,
+        seconds=outcome.seconds,
+        stop=outcome.stop.value,
+        tol=solver.tol,
+        criterion=solver.criterion,
+        balance=found.balance,
+        name=name,
+        solver=type(solver).__name__,
+    )
+
+
+def _of_one(problem: LinearProblem, model: LinearModel) -> _Figures:
+    beta = model.beta
+    support = beta != 0.0
+    bound = support & ((beta == problem.lower) | (beta == problem.upper))
+    size = float(np.abs(beta).sum())
+    missed = abs(float(beta.sum())) if problem.free else 0.0
+    return _Figures(
+        linear_objective(problem, model),
+        linear_violation(problem, model),
+        int(np.count_nonzero(support)),
+        int(np.count_nonzero(bound)),
+        missed / size if size > 0.0 else missed,
+    )
+
+
+def _of_all_classes(problem: LinearJointProblem, model: LinearJointModel) -> _Figures:
+    both, worst = linear_joint_figures(problem, model)
+    own = model.beta[np.arange(problem.n), problem.codes]
+    size = float(np.abs(model.beta).sum(axis=1).max(initial=0.0))
+    missed = float(np.abs(model.beta.sum(axis=1)).max(initial=0.0))
+    return _Figures(
+        both,
+        worst,
+        int(np.count_nonzero(model.beta.any(axis=1))),
+        int(np.count_nonzero((own == problem.C) & (own > 0.0))),
+        missed / size if size > 0.0 else missed,
+    )
