@@ -14,8 +14,9 @@ penalty l1             lasso-newton       lasso-descent             lasso-descen
 
 Below a relative gap of :data:`TIGHT` coordinates crawl, and newton-cg takes the place of
 dual-descent for squared losses. An interior point cannot go on from given dual variables:
-a warm start has dual-descent, as many columns have. A free intercept is beyond
-dual-descent: newton-cg takes its place for squared losses, gram for the others.
+a warm start has dual-descent, as have sparse rows of more than :data:`NARROW` columns. A
+free intercept is beyond dual-descent: where an interior point cannot have it, newton-cg
+does for squared losses, gram for the others.
 
 Crammer and Singer's problem of all classes has a solver of its own, crammer-singer.
 
@@ -52,6 +53,7 @@ _CLASSES = {
 NAMES = ("auto", *_CLASSES)
 
 WIDE = 1500  # columns up to which a matrix of their products is made
+NARROW = 200  # columns of sparse rows up to which an interior point pays
 FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
 
@@ -101,7 +103,8 @@ def suitable(
     narrow = design.width <= WIDE
     if problem.lasso:
         return "lasso-newton" if narrow else "lasso-descent"
-    if narrow and (problem.squared or not go_on):
+    thick = not design.sparse or design.width <= NARROW or problem.free
+    if narrow and (problem.squared or (thick and not go_on)):
         return "newton" if problem.squared else "interior-point"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
         return "gram"

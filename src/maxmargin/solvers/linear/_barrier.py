@@ -166,10 +166,10 @@ def _predict(
 
 
 def _correct(
-    rows, at, start, stop, inner, turn, q, width, p, f, price, dw, mu, scaling, df, out,
-    found,
+    rows, at, start, stop, inner, turn, q, width, p, f, price, dw, mu, trust, scaling, df,
+    out, found,
 ):  # fmt: skip
-    """The direction towards ``mu``, with the second-order terms of ``df`` as it comes.
+    """The direction towards ``mu``, with ``trust`` in second-order terms of ``df``.
 
     Leaves its Δf in ``df``, its Δa, Δs, Δx in ``turn``; ``out`` += X'Δβ; found[0] as in
     :func:`_predict`.
@@ -194,8 +194,8 @@ def _correct(
                 bottom, top = 1.0 / a[k], 1.0 / t[k]
                 v = now[k] + past[k] + e
                 first = -one[k] * (v + old[k])
-                down = mu + first * s[k] * (1.0 + first * bottom)
-                up = mu - first * x[k] * (1.0 - first * top)
+                down = mu + trust * first * s[k] * (1.0 + first * bottom)
+                up = mu - trust * first * x[k] * (1.0 - first * top)
                 moved = one[k] * (down * bottom - up * top - v - move[k])
                 da[k] = moved
                 ds[k] = (down - s[k] * moved) * bottom - s[k]

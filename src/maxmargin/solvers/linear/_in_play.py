@@ -259,14 +259,14 @@ class Passes:
         )  # fmt: skip
         return out, 1.0 / float(found[:, 0].max()), float(found[:, 1].sum())
 
-    def correct(self, dw: Vector, mu: float) -> tuple[Vector, float]:
+    def correct(self, dw: Vector, mu: float, trust: float) -> tuple[Vector, float]:
         """X'Δβ of the direction, and the largest step along it."""
         g = self.play
         out, found = self._added(
             g.m,
             lambda start, stop, out, found: _barrier.correct(
                 self.rows, g.at, start, stop, g.inner, g.turn, g.q, g.width, g.p, g.f,
-                g.price, dw, mu, self.constant, g.df, out, found,
+                g.price, dw, mu, trust, self.constant, g.df, out, found,
             ),
         )  # fmt: skip
         worst = float(found[:, 0].max())

@@ -65,7 +65,7 @@ _CALM, _END = 3.0, 0.1  # who leaves: see above
 _MANY = 0.1  # of the rows in play have to, or nobody does
 _FEW = 256  # rows in play, or two a column, which cost nothing: they all stay
 _ROUNDS = 3  # checks that bring rows back, before nobody leaves any more
-_PATIENCE = 15  # steps without a smaller gap
+_PATIENCE, _LESS = 15, 0.95  # steps without a gap of so much less
 _NOTHING = 1e-10  # of the losses for w = 0: a primal that may be 0
 
 
@@ -196,7 +196,7 @@ class InteriorPoint(Steppable):
         rows = state.play.m
         pace = _look(problem, state, passes, length)
         state.steps += 1
-        state.since = 0 if state.wide < 0.8 * state.best else state.since + 1
+        state.since = 0 if state.wide < _LESS * state.best else state.since + 1
         state.best = min(state.best, state.wide)
         left = 0 if state.stay else _leave(problem, state, passes, pace)
         state.last = {
@@ -305,8 +305,9 @@ def _newton(
     ends = 2 * state.play.m * state.play.price.size
     after = (1.0 - most) * state.mu + most * most * total / ends
     aim = (max(0.0, after) / state.mu) ** 3 * state.mu
-    dw = system.solve(system.slope + aim * system.centre - second, _TIGHT)
-    change, most = passes.correct(dw, aim)
+    trust = most  # in second-order terms, which mislead where the predictor is blocked
+    dw = system.solve(system.slope + aim * system.centre - trust * second, _TIGHT)
+    change, most = passes.correct(dw, aim, trust)
     length = min(1.0, _REACH * most)
     if not (np.isfinite(change).all() and length > 0.0):
         return None
