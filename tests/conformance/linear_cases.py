@@ -32,6 +32,7 @@ SOLVERS = {
     "gram": Able(linear.GramSmo, SQUARED | FLAT),
     "interior-point": Able(linear.InteriorPoint, FLAT, restarts=False),
     "newton": Able(linear.Newton, SQUARED),
+    "proximal-newton": Able(linear.ProximalNewton, FLAT),
     "newton-cg": Able(linear.NewtonCg, SQUARED),
     "lasso-descent": Able(
         linear.LassoDescent, frozenset({"squared_hinge"}), ANY - {"free"}, lasso=True

@@ -301,8 +301,8 @@ def test_a_path_has_the_answers_of_separate_fits(options, two):
     ("options", "solver"),
     [
         ({}, "Newton"),
-        ({"loss": "hinge"}, "InteriorPoint"),
-        ({"loss": "hinge", "intercept": "free"}, "InteriorPoint"),
+        ({"loss": "hinge"}, "ProximalNewton"),
+        ({"loss": "hinge", "intercept": "free"}, "ProximalNewton"),
         ({"penalty": "l1"}, "LassoNewton"),
         ({"multi_class": "crammer_singer"}, "LinearCrammerSinger"),
     ],

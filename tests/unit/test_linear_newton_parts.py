@@ -17,9 +17,10 @@ from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, _preconditioner
 from maxmargin.solvers.linear._curvature import curvature, factor_of
+from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._preconditioner import active_rows, chosen
 from maxmargin.solvers.linear._some_rows import back, squares, there_and_back, times
-from maxmargin.solvers.linear._squared import Loss, balance, look, search
+from maxmargin.solvers.linear._squared import Loss
 
 
 def test_curvature_follows_the_active_rows():
@@ -28,10 +29,10 @@ def test_curvature_follows_the_active_rows():
     state = solver.start(problem)
     updated = 0
     while solver.advance(problem, state, 1) is Status.RUNNING:
-        rows = X[state.inside]
-        found, full = np.tril(state.square), 20.0 * np.tril(rows.T @ rows)
+        rows = X[state.kept.inside]
+        found, full = np.tril(state.kept.square), 20.0 * np.tril(rows.T @ rows)
         np.testing.assert_allclose(found, full, rtol=1e-9, atol=1e-9)
-        updated = max(updated, state.age)
+        updated = max(updated, state.kept.age)
     assert updated > 0  # by rows that changed, not anew
 
 
@@ -148,7 +149,7 @@ def test_the_best_step_along_a_line():
     beta, workers = np.empty(200), Workers(1)
 
     def value(t):
-        square = look(loss, workers, z, u, t, beta).square
+        square = loss.look(workers, z, u, t, beta).square
         return 0.5 * ((w + t * s) @ (w + t * s) + square)
 
     slope = (value(1e-6) - value(-1e-6)) / 2e-6

@@ -4,8 +4,8 @@ Problem: the template of :mod:`maxmargin.problem` with :math:`K = XX^\top`, a bo
 every row and at most the one sum Σβ = 0: a classifier or regressor, its loss a hinge, a
 tube or the square of one.
 
-Update: that of a linear machine with a free intercept, the same problem: interior
-point (:mod:`maxmargin.solvers.linear.interior_point`) for losses with a kink, Newton
+Update: that of a linear machine with a free intercept, the same problem: proximal Newton
+(:mod:`maxmargin.solvers.linear.proximal_newton`) for losses with a kink, Newton
 (:mod:`maxmargin.solvers.linear.newton`) for squares. Whenever it has closed the gap that
 it aimed at, :math:`F = p + X(X^\top\beta)` tells the violation; while that is above tol,
 it goes on to a tenth of the gap.
@@ -16,7 +16,7 @@ sums, or a β to start from, the rest is left to
 
 Stop: violation ≤ tol.
 
-Cost: 10 to 40 steps of n·d² instead of n·(support vectors)·d. Memory: d², and a few
+Cost: 20 to 100 steps of n·d instead of n·(support vectors)·d. Memory: d², and a few
 numbers a row.
 """
 
@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin.problem import LinearProblem, Model, Problem, model_of, violation
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear.interior_point import InteriorPoint
 from maxmargin.solvers.linear.newton import Newton
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class ThroughWeights(Steppable):
         return WorkingSetSmo(self.tol, self.max_iter, self.cache_bytes, self.shrinking)
 
     def _solver(self, linear: LinearProblem, goal: float) -> Any:
-        kind: Any = Newton if linear.squared else InteriorPoint
+        kind: Any = Newton if linear.squared else ProximalNewton
         return kind(tol=goal, max_iter=self.max_iter)
 
 

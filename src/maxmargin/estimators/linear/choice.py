@@ -8,15 +8,13 @@ memory easily (:data:`FEW_ROWS`).
                        few columns        many columns, dense rows  many columns
 =====================  =================  ========================  ==================
 squared losses         newton             gram (few rows)           dual-descent
-hinge, tube            interior-point     gram (few rows)           dual-descent
+hinge, tube            proximal-newton    gram (few rows)           dual-descent
 penalty l1             lasso-newton       lasso-descent             lasso-descent
 =====================  =================  ========================  ==================
 
 Below a relative gap of :data:`TIGHT` coordinates crawl, and newton-cg takes the place of
-dual-descent for squared losses. An interior point cannot go on from given dual variables:
-a warm start has dual-descent, as have sparse rows of more than :data:`NARROW` columns. A
-free intercept is beyond dual-descent: where an interior point cannot have it, newton-cg
-does for squared losses, gram for the others.
+dual-descent for squared losses. A free intercept is beyond dual-descent: newton-cg takes
+its place for squared losses, gram for the others.
 
 Crammer and Singer's problem of all classes has a solver of its own, crammer-singer.
 
@@ -43,6 +41,7 @@ _CLASSES = {
     "dual-descent": ("DualDescent", True),
     "newton": ("Newton", False),
     "newton-cg": ("NewtonCg", False),
+    "proximal-newton": ("ProximalNewton", False),
     "gram": ("GramSmo", False),
     "interior-point": ("InteriorPoint", False),
     "pegasos": ("LinearPegasos", True),
@@ -53,7 +52,6 @@ _CLASSES = {
 NAMES = ("auto", *_CLASSES)
 
 WIDE = 1500  # columns up to which a matrix of their products is made
-NARROW = 200  # columns of sparse rows up to which an interior point pays
 FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
 
@@ -63,18 +61,13 @@ def is_linear_solver(thing: Any) -> bool:
     return thing in NAMES if isinstance(thing, str) else is_solver(thing)
 
 
-def chosen_solver(
-    estimator: Any, problem: LinearProblem | LinearJointProblem, *, go_on: bool = False
-) -> Any:
-    """The solver that a user named or made, or the one for this problem.
-
-    It can ``go_on`` from given dual variables, unless the user wants another.
-    """
+def chosen_solver(estimator: Any, problem: LinearProblem | LinearJointProblem) -> Any:
+    """The solver that a user named or made, or the one for this problem."""
     name = estimator.solver
     if not isinstance(name, str):
         return name
     if name == "auto":
-        name = suitable(problem, float(estimator.tol), go_on=go_on)
+        name = suitable(problem, float(estimator.tol))
     if (name == "crammer-singer") is not isinstance(problem, LinearJointProblem):
         msg = (
             f"solver={name!r} with multi_class={estimator.multi_class!r}: "
@@ -93,9 +86,7 @@ def chosen_solver(
     return getattr(maxmargin.solvers.linear, kind)(**options)
 
 
-def suitable(
-    problem: LinearProblem | LinearJointProblem, tol: float, *, go_on: bool = False
-) -> str:
+def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
     """The name of the solver for a problem, by the rule above."""
     if isinstance(problem, LinearJointProblem):
         return "crammer-singer"
@@ -103,9 +94,8 @@ def suitable(
     narrow = design.width <= WIDE
     if problem.lasso:
         return "lasso-newton" if narrow else "lasso-descent"
-    thick = not design.sparse or design.width <= NARROW or problem.free
-    if narrow and (problem.squared or (thick and not go_on)):
-        return "newton" if problem.squared else "interior-point"
+    if narrow:
+        return "newton" if problem.squared else "proximal-newton"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
         return "gram"
     if problem.squared:

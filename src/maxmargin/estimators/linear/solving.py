@@ -76,9 +76,8 @@ def solve_all(
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design)
             start = None if warm is None else _start(problem, warm, number)
-            asked = estimator.warm_start and start is not None
-            solver = chosen_solver(estimator, problem, go_on=asked)
-            if not (asked or getattr(solver, "restarts", True)):
+            solver = chosen_solver(estimator, problem)
+            if not (estimator.warm_start or getattr(solver, "restarts", True)):
                 start = None  # it would have helped; nobody insists
             outcome = drive(
                 solver,

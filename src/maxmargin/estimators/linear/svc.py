@@ -76,9 +76,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
-    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'interior-point', 'gram', \
-            'lasso-newton', 'lasso-descent', 'crammer-singer', 'pegasos'} or solver, \
-            default='auto'
+    solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
+            'interior-point', 'gram', 'lasso-newton', 'lasso-descent', \
+            'crammer-singer', 'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.newton import Newton
     from maxmargin.solvers.linear.newton_cg import NewtonCg
     from maxmargin.solvers.linear.pegasos import LinearPegasos
+    from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 
 _HOME = {
     "AveragedSgd": "averaged_sgd",
@@ -33,6 +34,7 @@ _HOME = {
     "LinearPegasos": "pegasos",
     "Newton": "newton",
     "NewtonCg": "newton_cg",
+    "ProximalNewton": "proximal_newton",
 }
 
 __all__ = [
@@ -46,6 +48,7 @@ __all__ = [
     "LinearPegasos",
     "Newton",
     "NewtonCg",
+    "ProximalNewton",
 ]
 
 __getattr__, __dir__ = exports(__name__, _HOME, ())

@@ -7,6 +7,7 @@ product. Work is cut by counts alone: the same bits for every number of threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.design import Design
+    from maxmargin.problem import LinearProblem
 
     Index = NDArray[np.intp]
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["curvature", "factor_of"]
+__all__ = ["Kept", "curvature", "factor_of"]
 
+_ANEW = 10  # steps after which X'DX is made anew
 _STRANDS = 8  # sums over rows are cut into so many
 _ENTRIES = 1 << 23  # in all their matrices
 _WORTH = 1 << 20  # multiplications below which a second thread does not pay
@@ -110,6 +113,44 @@ def curvature(design: Design, constant: float, weight: Vector, some: Index) -> M
     more = _gathered(design, constant, weight[~less], some[~less], size)
     more -= _gathered(design, constant, -weight[less], some[less], size)
     return more
+
+
+@dataclass(slots=True)
+class Kept:
+    """X'DX of the active rows, its lower triangle, from step to step.
+
+    It changes only by rows that became active or inactive: they are added and subtracted
+    where they are fewer than the active ones, and every tenth time it is made anew, so
+    that rounding does not pile up.
+    """
+
+    square: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
+    inside: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
+    age: int = _ANEW  # steps since it was made anew
+
+    def forget(self) -> None:
+        """Other rows are in play than before."""
+        self.inside, self.age = np.zeros(0, bool), _ANEW
+
+    def follow(
+        self, problem: LinearProblem, rows: Index, weight: Vector, now: NDArray[np.bool_]
+    ) -> None:
+        """Make it that of those among ``rows`` that are active ``now``."""
+        design = problem.design
+        constant = 1.0 if problem.free else design.scaling
+        active = np.flatnonzero(now)
+        moved = active
+        if self.age < _ANEW:
+            moved = np.flatnonzero(now != self.inside)
+        if self.age >= _ANEW or moved.size >= active.size:
+            self.square = curvature(design, constant, weight[active], rows[active])
+            self.age = 0
+        else:
+            # Minus for those that are to be taken away.
+            signed = np.where(now[moved], weight[moved], -weight[moved])
+            self.square = self.square + curvature(design, constant, signed, rows[moved])
+            self.age += 1
+        self.inside = now
 
 
 def _strands(size: int) -> int:

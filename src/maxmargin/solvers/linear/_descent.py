@@ -23,8 +23,9 @@ import numpy as np
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel, response
 from maxmargin.solvers.base import Status
+from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._some_rows import back, times
-from maxmargin.solvers.linear._squared import Loss, balance, look, loss_of, search
+from maxmargin.solvers.linear._squared import Loss, loss_of
 from maxmargin.solvers.linear._vectors import dot
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["Standing", "begin", "model_of", "move", "refresh", "stopped", "told"]
+__all__ = [
+    "Standing", "begin", "levels", "model_of", "move", "refresh", "stopped", "told",
+]  # fmt: skip
 
 _GROWTH = 8  # how many times more rows come into play
 _ROWS = 8  # rows a column that a part must have
@@ -80,16 +83,24 @@ def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
         at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
         at.z -= times(design, everyone, at.w)
         return at
-    while n // _GROWTH ** (at.level + 1) >= max(_FEWEST, _ROWS * design.width):
-        at.level += 1
+    at.level, at.depth = levels(n, design.width)
     if at.level:
-        # Drawn, as every eighth row could be one class only.
-        chance = np.random.default_rng(n).random(n, np.float32)
-        at.depth = np.zeros(n, np.uint8)
-        for level in range(1, at.level + 1):
-            at.depth += chance < 1.0 / _GROWTH**level
         _enter(problem, at)
     return at
+
+
+def levels(n: int, width: int) -> tuple[int, NDArray[np.uint8]]:
+    """How many times an eighth of the rows is worth a try, and who is in which."""
+    level = 0
+    while n // _GROWTH ** (level + 1) >= max(_FEWEST, _ROWS * width):
+        level += 1
+    depth = np.zeros(n if level else 0, np.uint8)
+    if level:
+        # Drawn, as every eighth row could be one class only.
+        chance = np.random.default_rng(n).random(n, np.float32)
+        for one in range(1, level + 1):
+            depth += chance < 1.0 / _GROWTH**one
+    return level, depth
 
 
 def _enter(problem: LinearProblem, at: Standing) -> None:
@@ -108,7 +119,7 @@ def refresh(problem: LinearProblem, at: Standing) -> None:
     """β, X'β and the figures of w, if they are not known."""
     while not at.fresh:
         idle = np.zeros_like(at.z)
-        sums = look(at.loss, problem.design.workers, at.z, idle, 0.0, at.beta)
+        sums = at.loss.look(problem.design.workers, at.z, idle, 0.0, at.beta)
         _weigh(problem, at, sums.square)
         at.best, at.fresh = at.gap, True
         if at.level and at.gap == 0.0:  # nothing to be learnt from these rows

@@ -1,8 +1,7 @@
-r"""Squared losses along a line: no pass over X.
+r"""Squared losses of many rows.
 
 With :math:`z = -(f + p)` the β that f asks for is :math:`(z \mp \varepsilon)/r` outside
-the tube and 0 within; the loss is :math:`\tfrac12\sum r\beta^2`. A step changes f by
-t·Xs: with Xs at hand, neither the best t nor the best free intercept needs X.
+the tube and 0 within; the loss is :math:`\tfrac12\sum r\beta^2`.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import numpy as np
 
 from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin.errors import InputError
+from maxmargin.solvers.linear._line_search import Sums, in_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Loss", "Sums", "balance", "look", "loss_of", "search"]
-
-_PARTS = 8  # sums over rows are cut into so many
-_WORTH = 1 << 16  # rows below which they are not
-_LOOKS = 60  # at a line, at most; two are usual
-_NEAR = 0.1  # of the first slope: a line need not be followed further
-_ROUND = 4e-16  # of Σ|β|: a sum of β that is nothing but rounding
+__all__ = ["Loss", "loss_of"]
 
 
 class Loss(NamedTuple):
@@ -38,15 +32,18 @@ class Loss(NamedTuple):
     fall: Vector
     epsilon: float
 
+    def look(
+        self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
+    ) -> Sums:
+        """β becomes that of z − t·u; its sums."""
 
-class Sums(NamedTuple):
-    """What a look finds: Σrβ², Σβu, Σu²/r of the active rows, Σβ, Σ|β|."""
+        def part(at: slice, found: Vector) -> None:
+            _look(
+                z[at], u[at], t, self.rise[at], self.fall[at], self.epsilon, beta[at],
+                found,
+            )  # fmt: skip
 
-    square: float
-    along: float
-    curved: float
-    total: float
-    size: float
+        return in_parts(workers, z.size, part)
 
 
 def _strengths(lower, upper, ridge, rise, fall):
@@ -110,80 +107,3 @@ def _look(z, u, t, rise, fall, epsilon, beta, found):
 
 
 _look = njit(_look, fastmath=set(ASSOCIATIVE))
-
-
-def look(
-    loss: Loss, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
-) -> Sums:
-    """β becomes that of z − t·u; its sums, in parts that depend on n alone."""
-    parts = _PARTS if z.size >= _WORTH else 1
-    edges = [z.size * part // parts for part in range(parts + 1)]
-    found = np.empty((parts, 5))
-
-    def part(k: int) -> None:
-        at = slice(edges[k], edges[k + 1])
-        _look(
-            z[at], u[at], t, loss.rise[at], loss.fall[at], loss.epsilon, beta[at],
-            found[k],
-        )  # fmt: skip
-
-    workers.map(part, range(parts))
-    return Sums(*found.sum(axis=0).tolist())
-
-
-def search(
-    loss: Loss,
-    workers: Workers,
-    z: Vector,
-    u: Vector,
-    line: tuple[float, float, float],
-    beta: Vector,
-) -> tuple[float, Sums]:
-    """The t > 0 that minimises P along a direction, well enough; β becomes that of t.
-
-    ``line`` is (slope at 0, w·s, s·s): P'(t) = w·s + t·s·s − Σβ(t)u, piecewise linear.
-    Newton's method within a bracket finds its zero; t = 1 is tried first.
-    """
-    before, first, second = line
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(_LOOKS):
-        sums = look(loss, workers, z, u, t, beta)
-        slope = first + second * t - sums.along
-        if not abs(slope) > _NEAR * abs(before):
-            break
-        low, high = (t, high) if slope < 0.0 else (low, t)
-        wish = t - slope / (second + sums.curved)
-        if not low < wish < high:
-            wish = 0.5 * (low + high) if high < np.inf else 2.0 * t
-        if wish == t:
-            break
-        t = wish
-    return t, sums
-
-
-def balance(
-    loss: Loss, workers: Workers, z: Vector, ones: Vector, beta: Vector
-) -> tuple[float, Sums]:
-    """The change of the free intercept that makes Σβ = 0 to rounding.
-
-    Σβ falls with it, piecewise linearly: Newton's method within a bracket.
-    """
-    low, high, t = -np.inf, np.inf, 0.0
-    best, idle = np.inf, 0
-    for _ in range(_LOOKS):
-        sums = look(loss, workers, z, ones, t, beta)
-        # In its last piece the sum can be had to rounding, and no better.
-        idle = idle + 1 if abs(sums.total) >= 0.5 * best else 0
-        best = min(best, abs(sums.total))
-        if abs(sums.total) <= _ROUND * sums.size or idle >= 3:
-            break
-        low, high = (t, high) if sums.total > 0.0 else (low, t)
-        wish = t + sums.total / sums.curved
-        if wish == t:  # by less than rounding
-            break
-        if not low < wish < high:
-            wish = 0.5 * (low + high)
-        if wish == t or not np.isfinite(wish):
-            break
-        t = wish
-    return t, sums

@@ -28,7 +28,7 @@ for fast solution of large scale linear SVMs", JMLR 6, 2005.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +37,7 @@ from scipy.linalg import cho_solve
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import curvature, factor_of
+from maxmargin.solvers.linear._curvature import Kept, factor_of
 from maxmargin.solvers.linear._descent import (
     Standing,
     begin,
@@ -62,7 +62,6 @@ __all__ = ["Newton"]
 _NAME = "Newton's method"
 _WIDEST = 4000  # columns; a factor of so many takes seconds
 _LIMIT = 1000  # steps; ten are usual
-_ANEW = 10  # steps after which H is made anew
 
 
 @dataclass(slots=True)
@@ -70,9 +69,7 @@ class State:
     """Where it stands, and the curvature of its active rows."""
 
     at: Standing
-    square: Matrix  # Σ x̃x̃'/r over ``inside``, its lower triangle
-    inside: NDArray[np.bool_]
-    age: int = 0  # steps since ``square`` was made anew
+    kept: Kept = field(default_factory=Kept)  # Σ x̃x̃'/r
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class Newton(Steppable):
                 "solver='newton-cg' or solver='dual-descent'"
             )
             raise InputError(msg)
-        return State(begin(problem, _NAME, warm), np.zeros((0, 0)), np.zeros(0, bool))
+        return State(begin(problem, _NAME, warm))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` steps."""
@@ -110,9 +107,12 @@ class Newton(Steppable):
             status = self._verdict(problem, state)
             if status is not Status.RUNNING:
                 return status
-            _follow(problem, state)
-            s, shift = _direction(problem, state)
-            move(problem, state.at, s, shift)
+            at = state.at
+            if at.here == 0:
+                state.kept.forget()
+            strength = np.maximum(at.loss.rise, at.loss.fall)
+            state.kept.follow(problem, at.rows, strength, at.beta != 0.0)
+            move(problem, at, *_direction(problem, state))
         return self._verdict(problem, state)
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:
@@ -144,33 +144,9 @@ class Newton(Steppable):
         return status
 
 
-def _follow(problem: LinearProblem, state: State) -> None:
-    """Make ``square`` that of the rows that are active now."""
-    at, design = state.at, problem.design
-    constant = 1.0 if problem.free else design.scaling
-    now = at.beta != 0.0
-    # Minus for those that are to be taken away.
-    strength = np.maximum(at.loss.rise, at.loss.fall)
-    strength[~now] *= -1.0
-
-    def of(some: NDArray[np.intp]) -> Matrix:
-        return curvature(design, constant, strength[some], at.rows[some])
-
-    rows = np.flatnonzero(now)
-    if at.here == 0:  # other rows are in play than before
-        state.inside, state.age = np.zeros_like(now), _ANEW
-    moved = np.flatnonzero(now != state.inside)
-    if moved.size >= rows.size or state.age >= _ANEW:
-        state.square, state.age = of(rows), 0
-    else:
-        state.square = state.square + of(moved)
-        state.age += 1
-    state.inside = now
-
-
 def _direction(problem: LinearProblem, state: State) -> tuple[Vector, float]:
     """S with Hs = −∇P, and the change of the free intercept that goes with it."""
-    factor, mean = factor_of(state.square, free=problem.free)
+    factor, mean = factor_of(state.kept.square, free=problem.free)
     with one_blas_thread():
         s: Vector = cho_solve(factor, state.at.pull - state.at.w, check_finite=False)
     return s, 0.0 if mean is None else -float(mean @ s)

@@ -1,0 +1,168 @@
+"""Proximal points by Newton's method: the rounded loss, centres, parts of the rows."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxmargin import SVC, InputError
+from maxmargin.design import Design
+from maxmargin.parallel import Workers
+from maxmargin.problem import linear_objective, linear_svc, linear_svr
+from maxmargin.solvers.base import Status, drive
+from maxmargin.solvers.linear import InteriorPoint, ProximalNewton
+from maxmargin.solvers.linear._line_search import balance
+from maxmargin.solvers.linear._rounded import Rounded
+
+
+def sample(n=400, d=6, seed=0, noise=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X @ rng.standard_normal(d) + noise * rng.standard_normal(n) + 0.3
+
+
+def problem_of(kind, X, z, C=1.0, scaling=1.0, free=False, jobs=1):
+    design = Design(X, 0.0 if free else scaling, Workers(jobs))
+    price = np.full(len(z), C)
+    if kind == "svr":
+        return linear_svr(design, z, price, epsilon=0.2, free=free)
+    y = np.where(z > 0, 1.0, -1.0)
+    return linear_svc(design, y, price, squared=False, free=free)
+
+
+# --- the rounded loss -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3])
+def test_beta_maximises_its_own_problem(epsilon):
+    rng = np.random.default_rng(1)
+    n = 50
+    lower, upper = -rng.random(n), rng.random(n)
+    lower[:10], upper[10:20] = 0.0, 0.0
+    centre, bend = np.clip(rng.normal(size=n), lower, upper), rng.random(n) * 5
+    loss = Rounded(centre, bend, lower, upper, epsilon)
+    z, beta = rng.normal(size=n), np.empty(n)
+    sums = loss.look(Workers(1), z, np.ones(n), 0.0, beta)
+    grid = lower + np.linspace(0, 1, 4001)[:, None] * (upper - lower)
+    value = z * grid - epsilon * abs(grid) - (grid - loss.centre) ** 2 / (2 * loss.bend)
+    np.testing.assert_allclose(beta, grid[value.argmax(0), np.arange(n)], atol=1e-3)
+    inside = loss.bending(z)
+    assert sums.curved == pytest.approx(loss.bend[inside].sum())
+    assert sums.total == pytest.approx(beta.sum())
+    assert 0 < inside.sum() < n
+
+
+def test_a_free_intercept_is_found_where_no_row_bends():
+    n = 40
+    upper = np.where(np.arange(n) % 2, 1.0, 0.0)
+    loss = Rounded(np.zeros(n), np.full(n, 1e6), upper - 1.0, upper, 0.0)
+    beta = np.empty(n)
+    far = np.full(n, 50.0)  # all at the upper ends of their boxes
+    t, sums = balance(loss, Workers(1), far, np.ones(n), beta)
+    assert abs(sums.total) <= 1e-9
+    assert t == pytest.approx(50.0, abs=1e-3)
+
+
+# --- the solver -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("kind", ["svc", "svr"])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
+def test_optimum_is_that_of_the_interior_point(kind, C, free):
+    X, z = sample()
+    problem = problem_of(kind, X, z, C=C, free=free)
+    ours, other = (
+        linear_objective(problem, drive(kind(tol=1e-9), problem).model)
+        for kind in (ProximalNewton, InteriorPoint)
+    )
+    assert ours.relative_gap <= 1e-9
+    assert ours.primal == pytest.approx(other.primal, rel=3e-9)
+
+
+@pytest.mark.parametrize("kind", ["svc", "svr"])
+def test_parts_of_the_rows_come_first_and_do_not_matter(kind):
+    X, z = sample(n=40_000, d=4)
+    problem = problem_of(kind, X, z)
+    solver = ProximalNewton(tol=1e-8)
+    state = solver.start(problem)
+    assert state.level > 0
+    assert state.rows.size < 0.2 * problem.n
+    model = solver.model(problem, state)  # of all rows, nevertheless
+    assert model.beta.size == problem.n
+    assert linear_objective(problem, model).gap >= 0.0
+    while solver.advance(problem, state, 1) is Status.RUNNING:
+        assert str(solver.explain(problem, state))
+    whole = linear_objective(problem, solver.model(problem, state))
+    other = linear_objective(problem, drive(InteriorPoint(tol=1e-8), problem).model)
+    assert whole.relative_gap <= 1e-8
+    assert whole.primal == pytest.approx(other.primal, rel=3e-8)
+
+
+@pytest.mark.parametrize("rows", [np.asarray, sp.csr_matrix, np.float32])
+@pytest.mark.parametrize("free", [False, True])
+def test_same_bits_for_every_number_of_threads(rows, free):
+    X, z = sample(n=70_000, d=5)
+    X = rows(X)
+    one, two = (
+        drive(ProximalNewton(tol=1e-6), problem_of("svc", X, z, free=free, jobs=jobs))
+        for jobs in (1, 2)
+    )
+    np.testing.assert_array_equal(one.model.w, two.model.w)
+    np.testing.assert_array_equal(one.model.beta, two.model.beta)
+
+
+def test_a_free_intercept_makes_it_the_kernel_machine():
+    X, z = sample()
+    problem = problem_of("svc", X, z, C=2.0, free=True)
+    model = drive(ProximalNewton(tol=1e-10), problem).model
+    kernel = SVC(kernel="linear", C=2.0, tol=1e-8).fit(X, np.sign(z))
+    np.testing.assert_allclose(model.w, kernel.coef_[0], atol=1e-5)
+    assert model.bias == pytest.approx(kernel.intercept_[0], abs=1e-5)
+    assert abs(model.beta.sum()) <= 1e-9 * np.abs(model.beta).sum()
+
+
+def test_most_of_beta_is_at_the_ends_of_its_boxes():
+    X, z = sample(n=2000, noise=1.0)
+    problem = problem_of("svc", X, z)
+    beta = drive(ProximalNewton(tol=1e-8), problem).model.beta
+    inside = (beta > problem.lower) & (beta < problem.upper)
+    assert inside.sum() <= 2 * problem.design.width
+
+
+def test_goes_on_from_a_given_answer():
+    X, z = sample(n=2000)
+    problem = problem_of("svc", X, z)
+    first = drive(ProximalNewton(tol=1e-6), problem)
+    again = drive(ProximalNewton(tol=1e-6), problem, warm=first.model.beta)
+    assert again.n_iter <= 2 < first.n_iter
+    dearer = problem_of("svc", X, z, C=1.1)
+    cold = drive(ProximalNewton(tol=1e-6), dearer)
+    warm = drive(ProximalNewton(tol=1e-6), dearer, warm=1.1 * first.model.beta)
+    assert warm.n_iter < cold.n_iter
+
+
+def test_no_tolerance_ends_where_rounding_does():
+    X, z = sample(n=300)
+    problem = problem_of("svc", X, z)
+    outcome = drive(ProximalNewton(tol=0.0), problem)
+    assert linear_objective(problem, outcome.model).relative_gap <= 1e-12
+
+
+def test_refusals():
+    X, z = sample(n=20)
+    y = np.sign(z)
+    design = Design(X, 0.0, Workers(1))
+    squared = linear_svc(design, y, np.ones(20))
+    with pytest.raises(InputError, match="square"):
+        ProximalNewton().start(squared)
+    lasso = linear_svc(design, y, np.ones(20), squared=False, lasso=True)
+    with pytest.raises(InputError, match="‖w‖₁"):
+        ProximalNewton().start(lasso)
+    hard = linear_svc(design, y, np.full(20, np.inf), squared=False)
+    with pytest.raises(InputError, match="finite C"):
+        ProximalNewton().start(hard)
+    wide = linear_svc(
+        Design(np.zeros((20, 5000)), 0.0, Workers(1)), y, np.ones(20), squared=False
+    )
+    with pytest.raises(InputError, match="5000 columns"):
+        ProximalNewton().start(wide)
