@@ -161,7 +161,7 @@ def test_small_and_large_C(C, noise, intercept):
         problem = machine(task, X, z, C, intercept)
         run = drive(InteriorPoint(tol=1e-8), problem)
         assert run.stop.converged
-        assert run.n_iter < 60
+        assert run.n_iter < 100
         certify(problem, run.model, 1e-8)
 
 
@@ -251,8 +251,8 @@ def test_no_tolerance_ends_where_rounding_does():
 
 def test_rows_that_left_wrongly_come_back(monkeypatch):
     # Rows leave at once, whatever they do: most of them are wrong.
-    monkeypatch.setattr(interior_point, "_CALM", 1e-3)
-    monkeypatch.setattr(interior_point, "_END", 0.6)
+    monkeypatch.setattr(interior_point, "_CALM", 1e-6)
+    monkeypatch.setattr(interior_point, "_END", 0.9)
     problem = machine("svc", *data(3000), 1.0, "free")
     solver = InteriorPoint(tol=1e-7)
     came = [dict(one.step).get("came", 0) for one in solver.steps(problem)]
