@@ -45,7 +45,6 @@ VARIANTS = [
     SVDD(kernel="linear", tol=1e-9),
     LinearSVC(penalty="l1"),
     LinearSVC(loss="hinge", tol=1e-11),
-    LinearSVC(multi_class="crammer_singer", tol=1e-11),
     LinearSVR(tol=1e-11),
     LinearSVC(intercept="free"),
     LinearSVR(loss="squared_epsilon_insensitive"),
