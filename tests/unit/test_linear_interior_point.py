@@ -313,7 +313,7 @@ def test_refusals():
     squared = linear_svc(design(X), y, C, squared=True)
     with pytest.raises(InputError, match=r"square.*newton"):
         solver.start(squared)
-    with pytest.raises(InputError, match=r"‖w‖₁.*dual-descent"):
+    with pytest.raises(InputError, match=r"‖w‖₁.*lasso-newton"):
         solver.start(linear_svc(design(X), y, C, squared=False, lasso=True))
     with pytest.raises(InputError, match=r"2001 columns.*dual-descent"):
         solver.start(machine("svc", np.ones((3, 2000)), z[:3], 1.0))

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import maxmargin
-from maxmargin import SVC, InputError, LinearSVC, certify
+from maxmargin import SVC, InputError, LinearSVC, LinearSVR, certify
 
 TIGHT = {"multi_class": "crammer_singer", "tol": 1e-8, "max_iter": -1}
 
@@ -114,6 +114,18 @@ def test_weights_are_repetition(three):
     weighted = LinearSVC(**TIGHT).fit(X, y, count)
     repeated = LinearSVC(**TIGHT).fit(X[again], y[again])
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
+
+
+def test_only_crammer_and_singers_problem_has_its_solver():
+    with pytest.raises(InputError, match="'crammer-singer' with multi_class=None"):
+        LinearSVR(solver="crammer-singer").fit([[0.0], [1.0]], [0.0, 1.0])
+
+
+def test_dual_variables_of_other_rows_are_refused(three):
+    X, y = three
+    machine = LinearSVC(**TIGHT).fit(X, y)
+    with pytest.raises(ValueError, match=r"dual_coef_ has shape \(3, 150\)"):
+        certify(machine, X[:50], y[:50])
 
 
 def test_warm_start_has_nothing_left_to_do(three):

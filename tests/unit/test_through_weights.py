@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from maxmargin import SVC, SVR, certify
 from maxmargin.solvers import ThroughWeights, WorkingSetSmo, through_weights
 from maxmargin.solvers.base import Status, drive
+from maxmargin.solvers.linear import proximal_newton
 
 
 @pytest.fixture(autouse=True)
@@ -112,6 +113,15 @@ def test_smo_takes_over_where_the_weights_end(rows, monkeypatch):
     assert solver.n_iter(outcome.state) > outcome.state.steps > 0
     alone = drive(WorkingSetSmo(tol=1e-8), problem)
     np.testing.assert_allclose(outcome.model.gradient, alone.model.gradient, atol=1e-6)
+
+
+def test_smo_takes_over_where_newton_takes_too_long(rows, monkeypatch):
+    X, z = rows
+    monkeypatch.setattr(proximal_newton, "_LIMIT", 3)
+    problem = SVC(kernel="linear").problem(X, np.sign(z))
+    outcome = drive(ThroughWeights(tol=1e-6), problem)
+    assert outcome.stop.converged
+    assert outcome.state.smo is not None
 
 
 def test_budgets_and_pickles_give_the_same_bits(rows):

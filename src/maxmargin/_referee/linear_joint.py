@@ -56,6 +56,10 @@ def judge_classes(estimator: Any, X: Any, given: Classes) -> Certification:
     if len(estimator.classes_) == 2:
         W, b = np.vstack([-0.5 * W, 0.5 * W]), np.append(-0.5 * b, 0.5 * b)
     n, counts = X.shape[0], price > 0.0
+    require(
+        beta.shape == (n, len(W)),
+        f"dual_coef_ has shape {beta.shape[::-1]}, X and classes_ need {(len(W), n)}",
+    )
     own = np.arange(n), np.where(given.code >= 0, given.code, 0)
 
     G = np.asarray(X @ W.T) + b

@@ -56,7 +56,9 @@ class SVR(KernelRegressor):
     verbose : bool or int, default=False
         Show a progress bar on stderr.
     max_iter : int, default=-1
-        Limit on the solver's iterations; -1 leaves it to the solver.
+        Limit on the solver's iterations; -1 leaves it to the solver, which for a linear
+        kernel and more than 5,000 rows takes the weights instead of kernel values
+        (:mod:`maxmargin.solvers.through_weights`), and counts its steps.
     n_jobs : int or None, default=None
         Threads; None uses every core available. Results are the same for all.
     time_limit : float or None, default=None

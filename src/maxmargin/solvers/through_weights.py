@@ -102,7 +102,8 @@ class ThroughWeights(Steppable):
         solver = self._solver(linear, state.goal)
         status: Status = solver.advance(linear, state.inner, 1)
         state.steps = solver.n_iter(state.inner)
-        if status in (Status.RUNNING, Status.MAX_ITER):
+        limited = status is Status.MAX_ITER and self.max_iter >= 0
+        if status is Status.RUNNING or limited:
             return status
         model = self.model(problem, state)
         if violation(problem, model.beta, model.gradient) <= self.tol:

@@ -69,10 +69,10 @@ def chosen_solver(estimator: Any, problem: LinearProblem | LinearJointProblem) -
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
     if (name == "crammer-singer") is not isinstance(problem, LinearJointProblem):
+        way = getattr(estimator, "multi_class", None)
         msg = (
-            f"solver={name!r} with multi_class={estimator.multi_class!r}: "
-            "'crammer-singer' solves Crammer and Singer's problem, and no other does; "
-            "use solver='auto'"
+            f"solver={name!r} with multi_class={way!r}: 'crammer-singer' solves Crammer "
+            "and Singer's problem of all classes, and no other does; use solver='auto'"
         )
         raise InputError(msg)
     kind, seeded = _CLASSES[name]

@@ -87,7 +87,7 @@ class Rounded(NamedTuple):
         least, most = self.lower - slack, self.upper + slack
         if self.epsilon == 0.0:
             bends: NDArray[np.bool_] = (least <= wish) & (wish <= most)
-            return bends
+            return bends & (self.bend > 0.0)  # a row without a price has no box
         edge = self.bend * self.epsilon
         over, under = wish - edge, wish + edge
         rises = (over >= -slack) & (over <= most) & (self.upper > 0.0)

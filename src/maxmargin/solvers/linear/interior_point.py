@@ -48,6 +48,7 @@ from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear import _barrier
 from maxmargin.solvers.linear._in_play import Passes, Play, System
 from maxmargin.solvers.linear._interior_answer import answer, counted
+from maxmargin.solvers.linear._kinks import check_kinked
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -118,7 +119,13 @@ class InteriorPoint(Steppable):
 
         A given β would not help: near the ends of the boxes, steps are short.
         """
-        _refuse(problem, warm)
+        check_kinked(problem, "the interior point", _WIDEST)
+        if warm is not None and warm.any():
+            msg = (
+                "the interior point cannot go on from given coefficients: use "
+                "warm_start=False, or solver='proximal-newton'"
+            )
+            raise InputError(msg)
         play = Play.of(problem)
         state = State(
             play,
@@ -239,38 +246,6 @@ class InteriorPoint(Steppable):
         for one in fields(State):
             setattr(state, one.name, getattr(fresh, one.name))
         state.steps, state.stay = steps, True
-
-
-def _refuse(problem: LinearProblem, warm: Vector | None) -> None:
-    width = problem.design.width
-    if problem.lasso:
-        msg = (
-            "the interior point minimises ½‖w‖² and a loss, and the penalty given is "
-            "‖w‖₁: use penalty='l2', or solver='dual-descent'"
-        )
-        raise InputError(msg)
-    if problem.squared:
-        msg = (
-            "the interior point is for losses with a kink, and the one given is a "
-            "square: use loss='hinge' (LinearSVR: 'epsilon_insensitive'), or "
-            "solver='newton'"
-        )
-        raise InputError(msg)
-    if not np.isfinite(problem.upper - problem.lower).all():
-        msg = "the interior point needs a box for every row: give a finite C"
-        raise InputError(msg)
-    if width > _WIDEST:
-        msg = (
-            f"the interior point factors a matrix of columns × columns: {width} columns "
-            f"are given, {_WIDEST} are possible; use solver='dual-descent'"
-        )
-        raise InputError(msg)
-    if warm is not None and warm.any():
-        msg = (
-            "the interior point cannot go on from given coefficients: use "
-            "warm_start=False, or solver='dual-descent'"
-        )
-        raise InputError(msg)
 
 
 def _look(problem: LinearProblem, state: State, passes: Passes, length: float) -> float:

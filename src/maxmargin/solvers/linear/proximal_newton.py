@@ -39,12 +39,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import cho_solve
 
-from maxmargin.errors import OVERFLOW, InputError, NumericalError
+from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, Objective, linear_objective
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._curvature import Kept, factor_of
 from maxmargin.solvers.linear._descent import levels
+from maxmargin.solvers.linear._kinks import check_kinked
 from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._rounded import Rounded
 from maxmargin.solvers.linear._some_rows import back, times
@@ -114,7 +115,7 @@ class ProximalNewton(Steppable):
 
     def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
         """At w = 0 on a part of the rows, or at X'β of the given β on all of them."""
-        _refuse(problem)
+        check_kinked(problem, "proximal Newton", _WIDEST)
         design, n = problem.design, problem.n
         w, centre = np.zeros(design.width), np.zeros(n)
         level, depth = levels(n, design.width)
@@ -203,31 +204,6 @@ class ProximalNewton(Steppable):
         if state.still >= _PATIENCE:
             return Status.STALLED
         return Status.MAX_ITER if state.steps >= limit else Status.RUNNING
-
-
-def _refuse(problem: LinearProblem) -> None:
-    width = problem.design.width
-    if problem.lasso:
-        msg = (
-            "proximal Newton minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: "
-            "use penalty='l2', or solver='lasso-newton'"
-        )
-        raise InputError(msg)
-    if problem.squared:
-        msg = (
-            "proximal Newton is for losses with a kink, and the one given is a square: "
-            "use loss='hinge' (LinearSVR: 'epsilon_insensitive'), or solver='newton'"
-        )
-        raise InputError(msg)
-    if not np.isfinite(problem.upper - problem.lower).all():
-        msg = "proximal Newton needs a box for every row: give a finite C"
-        raise InputError(msg)
-    if width > _WIDEST:
-        msg = (
-            f"proximal Newton factors a matrix of columns × columns: {width} columns are "
-            f"given, {_WIDEST} are possible; use solver='dual-descent'"
-        )
-        raise InputError(msg)
 
 
 def _loss(problem: LinearProblem, state: State) -> Rounded:
