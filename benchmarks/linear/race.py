@@ -27,7 +27,7 @@ __all__ = ["DOUBT", "Plan", "Record", "Reference", "median", "race", "reference"
 
 Record = dict[str, Any]
 STUCK = 0.9  # of the gap before: a library at its limit of iterations that is no better
-HOPELESS, FLOOR = 10.0, 30.0  # times slower than another peer, and at least so long
+HOPELESS, FLOOR = 10.0, 5.0  # times slower than another peer, and at least so long
 DOUBT = 0.1  # of the smallest target: the gap that a reference may have itself
 PEER_TOL = (1e-12, 1e-6)  # of a peer that stands in for the reference: squared, or not
 

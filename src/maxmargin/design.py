@@ -1,4 +1,4 @@
-"""The design matrix of a linear machine: Xw, X'u and X'DX, with or without a constant.
+"""The design matrix of a linear machine: Xw, X'u and XX', with or without a constant.
 
 Rows are dense or CSR, float32 or float64, and never copied; sums are made in float64.
 A constant column behind the others is read as if it were stored. Work is cut into parts
@@ -9,6 +9,7 @@ threads gives the same bits.
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 
 from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
+from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.rows import DenseRows, Rows, rows_of, squared_norms
 
@@ -24,14 +26,13 @@ if TYPE_CHECKING:
 
     from maxmargin.parallel import Workers
 
-    Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
 __all__ = ["Design", "add_row", "dot_row", "fetch_row"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers in a request below which a second thread does not pay
-_BLOCK = 2048  # rows whose product X'DX is made at a time
+_BLOCK = 256  # rows whose products with all others are made at a time
 
 
 def dot_row(rows: Any, i: int, w: Any, scaling: float) -> float:
@@ -126,22 +127,6 @@ def _add_csr(rows, i, factor, w, scaling):
         w[rows.d] += factor * scaling
 
 
-def _square(rows, some, weight, start, step, size, scaling, out):
-    """Upper half of Σ weight·x·x' of sparse rows, blocks of ``size``, every step-th."""
-    for first in range(start * size, some.size, step * size):
-        for t in range(first, min(first + size, some.size)):
-            i = some[t]
-            for e in range(rows.indptr[i], rows.indptr[i + 1]):
-                line = out[rows.indices[e]]
-                value = weight[t] * rows.data[e]
-                for g in range(e, rows.indptr[i + 1]):
-                    line[rows.indices[g]] += value * rows.data[g]
-                if scaling != 0.0:
-                    line[rows.d] += value * scaling
-            if scaling != 0.0:
-                out[rows.d, rows.d] += weight[t] * scaling * scaling
-
-
 def _times(rows, start, stop, w, scaling, out):
     for i in range(start, stop):
         out[i] = dot_row(rows, i, w, scaling)
@@ -155,7 +140,6 @@ def _back(rows, start, stop, u, scaling, out):
 
 _times = njit(_times)
 _back = njit(_back)
-_square = njit(_square)
 
 
 class Design:
@@ -172,10 +156,15 @@ class Design:
     """
 
     def __init__(self, X: Any, scaling: float, workers: Workers) -> None:
+        if scaling < 0.0:
+            msg = f"the constant column has the value {scaling!r}: give 0 or more"
+            raise InputError(msg)
         self.X, self.scaling, self.workers = X, float(scaling), workers
         self.sparse = bool(sp.issparse(X))
         self.n = int(X.shape[0])
         self.width = int(X.shape[1]) + (scaling > 0.0)
+        self._making = Lock()
+        self._products: NDArray[np.float64] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "scaling": self.scaling, "workers": self.workers}
@@ -244,40 +233,29 @@ class Design:
         total: Vector = sums.sum(axis=0)
         return total
 
-    def square(self, weight: Vector, some: Index) -> NDArray[np.float64]:
-        """Σ weight_i·x̃_i·x̃_i' over the rows ``some``; weights ≥ 0, one for each of them.
+    @property
+    def products(self) -> NDArray[np.float64]:
+        """XX' + scaling² of all rows, made once, whoever asks first."""
+        with self._making:
+            if self._products is None:
+                self._products = self._all_products()
+            return self._products
 
-        Dense rows by blocks in the BLAS, sparse ones by what they store.
-        """
-        if self.sparse:
-            return self._sparse_square(weight, some)
-        blocks = range(0, some.size, _BLOCK)
-        strands = max(1, min(_PARTS, len(blocks)))
+    def _all_products(self) -> NDArray[np.float64]:
+        X, n = self.X.astype(np.float64, copy=False), self.n
+        table = np.empty((n, n))
 
-        def strand(k: int) -> NDArray[np.float64]:
-            total = np.zeros((self.width, self.width))
-            for start in blocks[k::strands]:
-                at = some[start : start + _BLOCK]
-                root = np.sqrt(weight[start : start + _BLOCK])
-                part = np.empty((at.size, self.width))
-                np.multiply(self.X[at], root[:, None], out=part[:, : self.X.shape[1]])
-                if self.scaling:
-                    part[:, -1] = self.scaling * root
-                total += part.T @ part
-            return total
+        def block(start: int) -> None:
+            part = X[start : start + _BLOCK] @ X.T
+            dense = part.toarray() if self.sparse else part
+            np.add(dense, self.scaling**2, out=table[start : start + _BLOCK])
 
         with one_blas_thread():
-            return sum(self.workers.map(strand, range(strands)))  # type: ignore[return-value]
-
-    def _sparse_square(self, weight: Vector, some: Index) -> NDArray[np.float64]:
-        # Every strand has a matrix of its own: few where those are large.
-        strands = 8 if self.width <= 512 else 2
-        out = np.zeros((strands, self.width, self.width))
-
-        def strand(k: int) -> None:
-            _square(self.rows, some, weight, k, strands, _BLOCK, self.scaling, out[k])
-
-        self.workers.map(strand, range(strands))
-        upper = out.sum(axis=0)
-        whole: NDArray[np.float64] = upper + np.triu(upper, 1).T
-        return whole
+            self.workers.map(block, range(0, n, _BLOCK))
+        # Blocks below the diagonal need not have the bits of those above it.
+        for start in range(0, n, _BLOCK):
+            stop = start + _BLOCK
+            table[start:stop, stop:] = table[stop:, start:stop].T
+            square = table[start:stop, start:stop]
+            square[:] = np.tril(square) + np.tril(square, -1).T
+        return table

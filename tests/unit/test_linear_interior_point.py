@@ -315,7 +315,7 @@ def test_refusals():
         solver.start(squared)
     with pytest.raises(InputError, match=r"‖w‖₁.*lasso-newton"):
         solver.start(linear_svc(design(X), y, C, squared=False, lasso=True))
-    with pytest.raises(InputError, match=r"2001 columns.*dual-descent"):
+    with pytest.raises(InputError, match=r"2001 columns.*auto"):
         solver.start(machine("svc", np.ones((3, 2000)), z[:3], 1.0))
     endless = LinearProblem(
         design(X), -y, np.full(y.size, -np.inf), np.full(y.size, np.inf), np.zeros(y.size)

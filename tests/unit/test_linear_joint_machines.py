@@ -117,8 +117,8 @@ def test_weights_are_repetition(three):
 
 
 def test_only_crammer_and_singers_problem_has_its_solver():
-    with pytest.raises(InputError, match="'crammer-singer' with multi_class=None"):
-        LinearSVR(solver="crammer-singer").fit([[0.0], [1.0]], [0.0, 1.0])
+    with pytest.raises(InputError, match="'crammer-singer' with multi_class='ovr'"):
+        LinearSVC(solver="crammer-singer").fit([[0.0], [1.0]], [0, 1])
 
 
 def test_dual_variables_of_other_rows_are_refused(three):

@@ -133,10 +133,10 @@ def _class_weights(estimator: Any, classes: NDArray[Any], y: Any) -> Vector:
     return weights
 
 
-def _slopes(one: Linear, f: Vector) -> Vector:
+def _slopes(one: Linear, f: Vector, *, regression: bool) -> Vector:
     """β of a squared loss: minus its derivative."""
     gap = one.target - f
-    if one.epsilon > 0.0:
+    if regression:
         return 2.0 * one.price * np.sign(gap) * np.maximum(np.abs(gap) - one.epsilon, 0.0)
     inside = np.maximum(one.target * gap, 0.0)
     return 2.0 * one.price * one.target * inside
@@ -172,7 +172,15 @@ def _verdict(
         "this machine does not tell its dual variables, without which a loss that is no "
         "square proves nothing",
     )
-    beta = _slopes(one, f) if told is None else np.asarray(told[number], float)
+    if told is None:
+        beta = _slopes(one, f, regression=regression)
+    else:
+        beta = np.asarray(told[number], float)
+        require(
+            beta.shape == f.shape,
+            f"dual_coef_ is for {beta.size} rows, X has {f.size}: certify with the rows "
+            "of the fit",
+        )
     size = np.abs(one.w).sum() if one.lasso else 0.5 * one.w @ one.w
     if one.scaling:
         b = one.b / one.scaling

@@ -103,10 +103,11 @@ def training_rows(
     return _trusted(rows), _numbers(found) if target == "numbers" else found
 
 
-def _is_ready(X: Any) -> bool:
+def _is_ready(X: Any, *, finite: bool = True) -> bool:
     """Whether scikit-learn's checks, which take as long as a small fit, are pointless.
 
-    They would hand such an array back as it is, and have nothing to say of it.
+    They would hand such an array back as it is, and have nothing to say of it (but
+    whether it is finite, unless that is asked for).
     """
     return (
         type(X) is np.ndarray
@@ -115,7 +116,7 @@ def _is_ready(X: Any) -> bool:
         and X.dtype in (np.float64, np.float32)
         and X.flags.c_contiguous
         and X.flags.aligned
-        and _is_finite(X)
+        and (not finite or _is_finite(X))
     )
 
 
@@ -150,8 +151,12 @@ def _numbers(y: NDArray[Any]) -> Vector:
     return numbers
 
 
-def prediction_rows(estimator: Any, X: Any) -> Any:
-    """Check the X of a prediction, against what the estimator was fitted on."""
+def prediction_rows(estimator: Any, X: Any, *, finite: bool = True) -> Any:
+    """Check the X of a prediction, against what the estimator was fitted on.
+
+    With ``finite=False`` plain arrays are not searched for NaN and inf: for a caller that
+    will see them in what it computes, and asks again then.
+    """
     kernel = estimator.kernel
     if sparse.issparse(X):
         if is_precomputed(kernel):
@@ -161,7 +166,11 @@ def prediction_rows(estimator: Any, X: Any) -> Any:
     if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
         return _objects(X)
     named = hasattr(estimator, "feature_names_in_")
-    if _is_ready(X) and not named and X.shape[1] == estimator.n_features_in_:
+    if (
+        _is_ready(X, finite=finite)
+        and not named
+        and X.shape[1] == estimator.n_features_in_
+    ):
         return X
     with input_errors():
         rows = validate_data(

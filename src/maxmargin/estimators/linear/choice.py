@@ -25,8 +25,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils import check_random_state
-
 import maxmargin.solvers.linear
 from maxmargin.errors import InputError
 from maxmargin.estimators.solver_choice import is_solver
@@ -35,7 +33,7 @@ from maxmargin.problem import LinearJointProblem
 if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem
 
-__all__ = ["NAMES", "chosen_solver", "is_linear_solver"]
+__all__ = ["NAMES", "REGRESSION_NAMES", "chosen_solver", "is_linear_solver"]
 
 _CLASSES = {
     "dual-descent": ("DualDescent", True),
@@ -50,6 +48,8 @@ _CLASSES = {
     "crammer-singer": ("LinearCrammerSinger", True),
 }
 NAMES = ("auto", *_CLASSES)
+_OF_CLASSES = ("pegasos", "lasso-descent", "lasso-newton", "crammer-singer")
+REGRESSION_NAMES = tuple(name for name in NAMES if name not in _OF_CLASSES)
 
 WIDE = 1500  # columns up to which a matrix of their products is made
 FEW_ROWS = 5000  # whose products all fit into 200 MB
@@ -57,32 +57,37 @@ TIGHT = 1e-7  # relative gap below which coordinates crawl
 
 
 def is_linear_solver(thing: Any) -> bool:
-    """Whether it is a name of a solver, or has all that a solver has."""
-    return thing in NAMES if isinstance(thing, str) else is_solver(thing)
+    """Whether it has all that a solver has, and is none of ours for kernels."""
+    home, ours = type(thing).__module__, maxmargin.solvers.linear.__name__
+    of_kernels = home.startswith("maxmargin.") and not home.startswith(f"{ours}.")
+    return is_solver(thing) and not of_kernels
 
 
-def chosen_solver(estimator: Any, problem: LinearProblem | LinearJointProblem) -> Any:
+def chosen_solver(
+    estimator: Any, problem: LinearProblem | LinearJointProblem, seed: int
+) -> Any:
     """The solver that a user named or made, or the one for this problem."""
     name = estimator.solver
-    if not isinstance(name, str):
-        return name
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
-    if (name == "crammer-singer") is not isinstance(problem, LinearJointProblem):
+    crammer_singer = maxmargin.solvers.linear.LinearCrammerSinger
+    joint = name == "crammer-singer" or isinstance(name, crammer_singer)
+    if joint is not isinstance(problem, LinearJointProblem):
         way = getattr(estimator, "multi_class", None)
         msg = (
             f"solver={name!r} with multi_class={way!r}: 'crammer-singer' solves Crammer "
             "and Singer's problem of all classes, and no other does; use solver='auto'"
         )
         raise InputError(msg)
+    if not isinstance(name, str):
+        return name
     kind, seeded = _CLASSES[name]
     options: dict[str, Any] = {
         "tol": float(estimator.tol),
         "max_iter": int(estimator.max_iter),
     }
     if seeded:
-        random = check_random_state(estimator.random_state)
-        options["seed"] = int(random.randint(2**31 - 1))
+        options["seed"] = seed
     return getattr(maxmargin.solvers.linear, kind)(**options)
 
 

@@ -15,6 +15,7 @@ from maxmargin.errors import InputError
 from maxmargin.estimators.kernel_input import check_magnitude
 from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
 from maxmargin.estimators.linear.solving import (
+    Before,
     LinearTask,
     Solved,
     design_of,
@@ -26,6 +27,8 @@ from maxmargin.parallel import Workers
 from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from maxmargin.certificate import Certificate
@@ -33,7 +36,22 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["COMMON_RULES", "LinearMachine"]
+__all__ = ["COMMON_RULES", "LinearMachine", "solver_rule"]
+
+
+def solver_rule(names: Sequence[str]) -> Rule:
+    """One of the names, or a solver that was made."""
+
+    def allowed(value: Any) -> bool:
+        return value in names if isinstance(value, str) else is_linear_solver(value)
+
+    return Rule(
+        lambda value: isinstance(value, str) or is_linear_solver(value),
+        allowed,
+        f"a str: {' or '.join(map(repr, names))}; or a solver of "
+        "maxmargin.solvers.linear",
+    )
+
 
 COMMON_RULES: dict[str, Rule] = {
     "C": Rule(
@@ -48,11 +66,12 @@ COMMON_RULES: dict[str, Rule] = {
         lambda value: -math.inf < value < math.inf,
         "a finite number",
     ),
-    "solver": Rule(
-        lambda value: isinstance(value, str) or is_linear_solver(value),
-        is_linear_solver,
-        f"a str: {' or '.join(map(repr, NAMES))}; or a solver of "
-        "maxmargin.solvers.linear",
+    "solver": solver_rule(NAMES),
+    "tol": Rule(
+        lambda value: isinstance(value, int | float | np.number) and value is not True,
+        lambda value: 0.0 < value < math.inf,
+        "a positive, finite number",
+        "tol is the relative duality gap at which a solver stops; 1e-4 is customary",
     ),
     "dual": Rule(
         lambda value: isinstance(value, bool | np.bool_ | str),
@@ -84,6 +103,23 @@ class LinearMachine(CallbackSupport, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """The body of every ``fit``."""
         began = time.perf_counter()
+        with unless_refused(self):
+            task = self._checked_task(X, y, sample_weight)
+            before = None
+            if self.warm_start and hasattr(self, "dual_coef_"):
+                before = Before.of(self, task)
+            metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
+            total = len(task.names)
+            bridges = bridge_for(self, X, y, _nothing, metadata=metadata, total=total)
+            solved = solve_all(self, task, before, bridges)
+        self._accept(task, solved, time.perf_counter() - began)
+        warn_if_early(solved)
+        for bridge in bridges:
+            bridge.finish()
+        return self
+
+    def _checked_task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
+        """The task, and refusals of what no machine can solve."""
         check_parameters(self)
         if self.fit_intercept and self.intercept_scaling <= 0.0:
             msg = (
@@ -92,26 +128,9 @@ class LinearMachine(CallbackSupport, BaseEstimator):
                 "fit_intercept=False."
             )
             raise InputError(msg)
-        before = getattr(self, "dual_coef_", None) if self.warm_start else None
-        with unless_refused(self):
-            task = self._task(X, y, sample_weight)
-            check_magnitude(task.rows, lambda norm2: norm2)
-        count, shape = len(task.names), (task.lines, task.rows.shape[0])
-        if before is not None and before.shape != shape:
-            msg = (
-                f"warm_start=True: the model before has dual variables of shape "
-                f"{before.shape}, these data need {shape}; fit the same rows and "
-                "classes, or use warm_start=False"
-            )
-            raise InputError(msg)
-        metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-        bridges = bridge_for(self, X, y, _nothing, metadata=metadata, total=count)
-        solved = solve_all(self, task, before, bridges)
-        self._accept(task, solved, time.perf_counter() - began)
-        warn_if_early(solved)
-        for bridge in bridges:
-            bridge.finish()
-        return self
+        task = self._task(X, y, sample_weight)
+        check_magnitude(task.rows, lambda norm2: norm2)
+        return task
 
     def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """What ``fit`` would solve, for a solver to be stepped.
@@ -127,8 +146,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
             What :mod:`maxmargin.solvers.linear` solve:
             ``for snapshot in DualDescent().steps(problem): ...``
         """
-        check_parameters(self)
-        task = clone(self)._task(X, y, sample_weight)
+        task = clone(self)._checked_task(X, y, sample_weight)
         if len(task.names) != 1:
             msg = (
                 f"y has {len(task.names)} classes, each of which is a problem against "

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.estimators.linear.solving import solve_all, warn_if_early
+from maxmargin.estimators.linear.solving import Before, solve_all, warn_if_early
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from maxmargin.estimators.linear.solving import LinearTask
 
 __all__ = ["fit_along"]
 
@@ -26,18 +26,18 @@ def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> No
     before: Any = None
     for machine in machines:
         began = time.perf_counter()
-        task = machine._task(X, y, sample_weight)
-        solved = solve_all(machine, task, _start(before, machine), ())
+        task = machine._checked_task(X, y, sample_weight)
+        start = None if before is None else _start(before, machine, task)
+        solved = solve_all(machine, task, start, ())
         machine._accept(task, solved, time.perf_counter() - began)
         warn_if_early(solved, stacklevel=4)
         before = machine
 
 
-def _start(before: Any, machine: Any) -> NDArray[np.float64] | None:
-    """Dual variables to begin with; with the penalty l1 they are of no use."""
-    if before is None or getattr(machine, "penalty", "l2") == "l1":
-        return None
-    beta: NDArray[np.float64] = before.dual_coef_.copy()
+def _start(before: Any, machine: Any, task: LinearTask) -> Before:
+    """The model before, its dual variables as they would be at the new price."""
+    known = Before.of(before, task)
+    beta = known.beta.copy()
     if getattr(machine, "multi_class", "ovr") == "crammer_singer":
         own = beta.max(axis=0)  # the others are at most 0
         beta[:, own == own.max()] *= float(machine.C) / float(before.C)
@@ -45,4 +45,4 @@ def _start(before: Any, machine: Any) -> NDArray[np.float64] | None:
         peak = np.abs(beta).max(axis=1, keepdims=True)
         full = np.abs(beta) == peak
         beta[full] *= float(machine.C) / float(before.C)
-    return beta
+    return known._replace(beta=beta)

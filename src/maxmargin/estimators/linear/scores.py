@@ -39,17 +39,22 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
         How many outputs every row has.
     """
     check_is_fitted(estimator)
-    rows = prediction_rows(estimator, X)
     coef, intercept = _checked_weights(estimator, lines)
+    # NaN and inf in X reach the outputs, unless a BLAS leaves out what is times 0.
+    told = bool(coef.all())
+    rows = prediction_rows(estimator, X, finite=not told)
     n, width = rows.shape
-    step = max(1, BLOCK // width) if rows.dtype == np.float32 else n
+    narrow = rows.dtype == np.float32 and not sparse.issparse(rows)
+    step = max(1, BLOCK // width) if narrow else n
+    columns = np.ascontiguousarray(coef.T)
     outputs = np.empty((n, lines))
     with np.errstate(over="ignore", invalid="ignore"):  # refused just below
         for at in range(0, n, step):
             block = rows if step >= n else rows[at : at + step]
-            outputs[at : at + step] = block @ coef.T
+            outputs[at : at + step] = block @ columns
         outputs += intercept
     if not np.isfinite(outputs).all():
+        prediction_rows(estimator, X)  # which says so if X is not finite
         msg = (
             "the decision overflows on this X, whose values are far larger than "
             "those of the fit; scale it as the training rows were scaled"

@@ -6,11 +6,12 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
 from maxmargin.design import Design
-from maxmargin.errors import ConvergenceWarning, Stop
+from maxmargin.errors import ConvergenceWarning, InputError, Stop
 from maxmargin.estimators.fitting import ADVICE, observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
 from maxmargin.estimators.linear.own_certificate import certificate_of
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
+__all__ = ["Before", "LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
+
+AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 
 # warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
@@ -55,13 +58,38 @@ class Solved(NamedTuple):
     beta: Table  # likewise, and a number for every row
     stop: Stop
     n_iter: int
+    restarts: bool  # whether its solver goes on from a model
     certificate: Certificate
+
+
+class Before(NamedTuple):
+    """A model to begin with."""
+
+    beta: Table
+    weights: Table  # that of the constant column, if there is one, behind the others
+
+    @classmethod
+    def of(cls, machine: Any, task: LinearTask) -> Before:
+        """What a fitted machine knows, if that can help with a task."""
+        beta, shape = machine.dual_coef_, (task.lines, task.rows.shape[0])
+        if beta.shape != shape:
+            msg = (
+                f"warm_start=True: the model before has dual variables of shape "
+                f"{beta.shape}, these data need {shape}; fit the same rows and "
+                "classes, or use warm_start=False"
+            )
+            raise InputError(msg)
+        weights = np.atleast_2d(machine.coef_)
+        if _scaling(machine):
+            constant = np.atleast_1d(machine.intercept_) / _scaling(machine)
+            weights = np.column_stack([weights, constant])
+        return cls(beta, weights)
 
 
 def solve_all(
     estimator: Any,
     task: LinearTask,
-    warm: Table | None,
+    before: Before | None,
     bridges: Sequence[Observer],
 ) -> list[Solved]:
     """Every problem of a task; several at a time, one thread each, if there are several.
@@ -70,14 +98,17 @@ def solve_all(
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
+    # One for all classes, whichever thread comes first.
+    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
     with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
         design = design_of(estimator, task, workers)
 
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design)
-            start = None if warm is None else _start(problem, warm, number)
-            solver = chosen_solver(estimator, problem)
-            if not (estimator.warm_start or getattr(solver, "restarts", True)):
+            start = None if before is None else _start(problem, before, number)
+            solver = chosen_solver(estimator, problem, seed)
+            restarts = getattr(solver, "restarts", True)
+            if not (estimator.warm_start or restarts):
                 start = None  # it would have helped; nobody insists
             outcome = drive(
                 solver,
@@ -87,24 +118,29 @@ def solve_all(
                 name=task.names[number],
             )
             proof = certificate_of(problem, outcome, solver, name=task.names[number])
-            return Solved(
-                *_lines(problem, outcome.model), outcome.stop, outcome.n_iter, proof
-            )
+            lines = _lines(problem, outcome.model)
+            return Solved(*lines, outcome.stop, outcome.n_iter, restarts, proof)
 
         return workers.map(one, range(count))
 
 
 def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
     """The rows, with a column for the intercept unless that is free."""
+    return Design(task.rows, _scaling(estimator), workers)
+
+
+def _scaling(estimator: Any) -> float:
+    """The value of the constant column; 0 without one."""
     regularised = estimator.fit_intercept and estimator.intercept != "free"
-    scaling = float(estimator.intercept_scaling) if regularised else 0.0
-    return Design(task.rows, scaling, workers)
+    return float(estimator.intercept_scaling) if regularised else 0.0
 
 
-def _start(problem: Any, warm: Table, number: int) -> Table | Vector:
-    """The dual variables of one problem among those of all."""
-    joint = isinstance(problem, LinearJointProblem)
-    return np.ascontiguousarray(warm.T) if joint else warm[number]
+def _start(problem: Any, before: Before, number: int) -> Table | Vector:
+    """What a solver of one problem begins with: β, or w where the penalty is ‖w‖₁."""
+    if isinstance(problem, LinearJointProblem):
+        return np.ascontiguousarray(before.beta.T)
+    known = before.weights if problem.lasso else before.beta
+    return np.asarray(known[number], np.float64)
 
 
 def _lines(problem: Any, model: Any) -> tuple[Table, Vector, Table]:
@@ -130,7 +166,7 @@ def warn_if_early(solved: Sequence[Solved], *, stacklevel: int = CALLER) -> None
     warnings.warn(
         f"{limit}The solver {worst.stop.value}{where} ({proof.solver}): relative gap "
         f"{proof.relative_gap:.3g}, tol {proof.tol:g}. The model is usable; to improve "
-        f"it, {ADVICE[worst.stop]}.",
+        f"it, {ADVICE[worst.stop] if worst.restarts else AFRESH}.",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from maxmargin._callback_bridge import with_callbacks
+from maxmargin.estimators.linear.choice import REGRESSION_NAMES
 from maxmargin.estimators.linear.combinations import check_combination
-from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine, solver_rule
 from maxmargin.estimators.linear.scores import outputs_of
 from maxmargin.estimators.linear.solving import LinearTask, Solved
 from maxmargin.estimators.parameters import one_of
@@ -61,13 +62,13 @@ class LinearSVR(RegressorMixin, LinearMachine):
     verbose : bool or int, default=0
         Show a progress bar on stderr.
     random_state : int, RandomState instance or None, default=None
-        Order of the rows in coordinate descent, draws of Pegasos.
+        Order of the rows in coordinate descent.
     max_iter : int, default=1000
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
-            'interior-point', 'gram', 'pegasos'} or solver, default='auto'
+            'interior-point', 'gram'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None
@@ -107,6 +108,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     _own_rules = {  # noqa: RUF012 - as in every machine
         **COMMON_RULES,
         "loss": one_of("epsilon_insensitive", "squared_epsilon_insensitive"),
+        "solver": solver_rule(REGRESSION_NAMES),
     }
 
     def __init__(

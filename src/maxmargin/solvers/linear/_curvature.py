@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["Kept", "curvature", "factor_of"]
+__all__ = ["Kept", "cholesky", "curvature", "factor_of"]
 
 _ANEW = 10  # steps after which X'DX is made anew
 _STRANDS = 8  # sums over rows are cut into so many
@@ -211,8 +211,6 @@ def factor_of(square: Matrix, *, free: bool) -> tuple[Any, Vector | None]:
 
     It is then the last row of X̃'DX̃, and eliminated: I + X'D(X − mean).
     """
-    if not np.isfinite(square).all():
-        raise NumericalError(OVERFLOW)
     width, mean = len(square) - free, None
     H = square[:width, :width].copy()
     if free and square[-1, -1] > 0.0:
@@ -220,12 +218,21 @@ def factor_of(square: Matrix, *, free: bool) -> tuple[Any, Vector | None]:
         H -= np.outer(mean, square[-1, :width])
     diagonal = np.einsum("ii->i", H)
     diagonal += 1.0
-    more = 0.0
+    return cholesky(H), mean
+
+
+def cholesky(H: Matrix) -> Any:
+    """Cholesky's, from the lower triangle of a positive definite matrix.
+
+    What rounding made of one that is nearly singular gets a larger diagonal, in place.
+    """
+    if not np.isfinite(H).all():
+        raise NumericalError(OVERFLOW)
+    diagonal, more = np.einsum("ii->i", H), 0.0
     with one_blas_thread():
         while True:
             try:
-                return cho_factor(H, lower=True, check_finite=False), mean
+                return cho_factor(H, lower=True, check_finite=False)
             except LinAlgError:
-                # Rounding: the smallest eigenvalue is at least 1.
                 more = 10.0 * more or 1e-16 * float(diagonal.max())
                 diagonal += more

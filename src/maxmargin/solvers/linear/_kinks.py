@@ -35,6 +35,6 @@ def check_kinked(problem: LinearProblem, name: str, widest: int) -> None:
     if width > widest:
         msg = (
             f"{name} factors a matrix of columns × columns: {width} columns are given, "
-            f"{widest} are possible; use solver='dual-descent'"
+            f"{widest} are possible; use solver='auto'"
         )
         raise InputError(msg)

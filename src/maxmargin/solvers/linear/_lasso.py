@@ -1,4 +1,4 @@
-"""What the solvers for the penalty ‖w‖₁ demand of a problem."""
+"""What the solvers for the penalty ‖w‖₁ demand of a problem, and where they begin."""
 
 from __future__ import annotations
 
@@ -13,23 +13,39 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import LinearProblem
 
-__all__ = ["check_lasso"]
+__all__ = ["first_weights"]
 
 
-def check_lasso(problem: LinearProblem, warm: NDArray[np.float64] | None) -> None:
-    """Refuse what is not the penalty l1 with the squared hinge, begun at w = 0."""
-    labels = bool((np.abs(problem.p) == 1.0).all())
-    boxed = bool((np.isfinite(problem.upper - problem.lower) & (problem.ridge > 0)).any())
-    if not (problem.lasso and labels) or boxed or problem.free or problem.epsilon:
+def first_weights(
+    problem: LinearProblem, warm: NDArray[np.float64] | None
+) -> NDArray[np.float64]:
+    """The weights given, or 0; refuse what is not the squared hinge with ‖w‖₁."""
+    wrong = _mistake(problem)
+    if wrong:
+        msg = f"this solver is for the penalty l1 with the squared hinge, and {wrong}"
+        raise InputError(msg)
+    width = problem.design.width
+    if warm is None:
+        return np.zeros(width)
+    if warm.shape != (width,):
         msg = (
-            "the penalty l1 goes with the squared hinge, and with an intercept that is "
-            "penalised or none: use penalty='l1', loss='squared_hinge', "
-            "intercept='regularised'"
+            f"with the penalty l1 a run goes on from weights, one for each of {width} "
+            f"columns (that of the intercept is the last); those given have shape "
+            f"{warm.shape}"
         )
         raise InputError(msg)
-    if warm is not None and np.any(warm):
-        msg = (
-            "with the penalty l1 a run cannot go on from dual variables: use "
-            "warm_start=False"
-        )
-        raise InputError(msg)
+    return np.array(warm, np.float64)
+
+
+def _mistake(problem: LinearProblem) -> str:
+    """What about the problem does not fit, and what would."""
+    if not problem.lasso:
+        return "the penalty given is ½‖w‖²: use penalty='l1', or solver='auto'"
+    if problem.epsilon or not (np.abs(problem.p) == 1.0).all():
+        return "the problem given is a regression: use solver='auto'"
+    if problem.free:
+        return "the intercept given costs nothing: use intercept='regularised'"
+    priced = problem.lower < problem.upper
+    if not (problem.ridge[priced] > 0.0).all():
+        return "the loss given is the hinge: use loss='squared_hinge'"
+    return ""

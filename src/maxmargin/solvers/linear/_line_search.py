@@ -25,8 +25,10 @@ __all__ = ["Looks", "Sums", "balance", "in_parts", "search"]
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 16  # rows below which they are not
 _LOOKS = 60  # at a line, at most; two are usual
+_BISECT = 4  # every so many looks a bracket is halved, whatever Newton's method wishes
 _NEAR = 0.1  # of the first slope: a line need not be followed further
 _ROUND = 4e-16  # of Σ|β|: a sum of β that is nothing but rounding
+_NEARLY = 1e-12  # of Σ|β|: a sum that may be, if it does not fall any more
 
 
 class Sums(NamedTuple):
@@ -88,6 +90,8 @@ def search(
         if wish == t:
             break
         t = wish
+    else:
+        sums = loss.look(workers, z, u, t, beta)
     return t, sums
 
 
@@ -96,28 +100,33 @@ def balance(
 ) -> tuple[float, Sums]:
     """The change of the free intercept that makes Σβ = 0 to rounding.
 
-    Σβ falls with it, piecewise linearly: Newton's method within a bracket.
+    Σβ falls with it, piecewise linearly: Newton's method within a bracket, which is
+    halved now and then, as most rows may bend somewhere else.
     """
     low, high, t = -np.inf, np.inf, 0.0
     best, idle, reach = np.inf, 0, 1.0
-    for _ in range(_LOOKS):
+    for number in range(1, 2 * _LOOKS):
         sums = loss.look(workers, z, ones, t, beta)
         # In its last piece the sum can be had to rounding, and no better.
         idle = idle + 1 if abs(sums.total) >= 0.5 * best else 0
         best = min(best, abs(sums.total))
-        if abs(sums.total) <= _ROUND * sums.size or (idle >= 3 and sums.curved > 0.0):
+        spent = idle >= 3 and best <= _NEARLY * sums.size
+        if abs(sums.total) <= _ROUND * sums.size or spent:
             break
         low, high = (t, high) if sums.total > 0.0 else (low, t)
+        bracketed = np.isfinite(high - low)
         wish = np.nan
         if sums.curved > 0.0:
             wish = t + sums.total / sums.curved
         if wish == t:  # by less than rounding
             break
-        if not low < wish < high:
+        if bracketed and (number % _BISECT == 0 or not low < wish < high):
             wish = 0.5 * (low + high)
-        if not np.isfinite(wish):  # no bracket yet, and no row that bends
+        elif not low < wish < high:  # no bracket yet, and no row that bends
             wish, reach = t + np.copysign(reach, sums.total), 2.0 * reach
         if wish == t:
             break
         t = wish
+    else:
+        sums = loss.look(workers, z, ones, t, beta)
     return t, sums

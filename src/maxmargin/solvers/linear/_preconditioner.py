@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
-from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
-from maxmargin.solvers.linear._curvature import curvature, factor_of
+from maxmargin.solvers.linear._curvature import cholesky, curvature, factor_of
 from maxmargin.solvers.linear._some_rows import back, squares, times
 from maxmargin.solvers.linear._vectors import dot
 
@@ -153,13 +152,10 @@ def _row_factor(design: Design, active: Active) -> Any:
         K -= along
         K -= along[:, None]
         K += dot(active.mean, active.mean)
-    if not np.isfinite(K).all():
-        raise NumericalError(OVERFLOW)
     diagonal = np.einsum("ii->i", K)
     # What rounding left of a semi-definite matrix is kept positive.
     diagonal += 1.0 / active.weight + 1e-13 * float(diagonal.max(initial=0.0))
-    with one_blas_thread():
-        return cho_factor(K, lower=True, check_finite=False)
+    return cholesky(K)
 
 
 def _products(design: Design, some: Index) -> Matrix:

@@ -70,7 +70,7 @@ def loss_of(
     if problem.lasso:
         msg = (
             f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
-            "penalty='l2', or solver='dual-descent'"
+            "penalty='l2', or solver='lasso-newton'"
         )
         raise InputError(msg)
     ridge = problem.ridge[rows] * share
@@ -79,7 +79,7 @@ def loss_of(
         msg = (
             f"{name} needs a loss with a second derivative, and the one given is a hinge "
             "or a tube without a square: use loss='squared_hinge' (LinearSVR: "
-            "'squared_epsilon_insensitive'), or solver='dual-descent'"
+            "'squared_epsilon_insensitive'), or solver='auto'"
         )
         raise InputError(msg)
     return Loss(rise, fall, problem.epsilon)

@@ -312,7 +312,7 @@ class StochasticSolver(Steppable):
         if problem.free:
             msg = (
                 f"{name} knows no intercept that costs nothing: use the constant column "
-                "(fit_intercept=True) or none, or DualDescent or InteriorPoint"
+                "(fit_intercept=True) or none, or ProximalNewton"
             )
             raise InputError(msg)
         if problem.squared or problem.epsilon or np.isinf(price).any():

@@ -65,6 +65,19 @@ _SLOW = 30  # epochs from which on extrapolation is tried
 _DRIFT = 50  # epochs after which w is computed anew
 
 
+def _best(old, F, q, epsilon, lower, upper):
+    """The β of a row that maximises the dual, the others as they are."""
+    if q <= 0.0:  # an empty row: its F never changes
+        return upper if F < -epsilon else lower if F > epsilon else 0.0
+    new = old - (F + epsilon) / q
+    if new < 0.0:
+        new = min(0.0, old - (F - epsilon) / q)
+    return min(max(new, lower), upper)
+
+
+_best = njit(_best)
+
+
 def _visit(
     rows, scaling, table, epsilon, w, order, place, figures, visits
 ):  # fmt: skip
@@ -108,12 +121,9 @@ def _visit(
         place[0] = at + 1
         figures[1] = max(figures[1], wrong)
         q = line[5]
-        if wrong <= _GRAIN or q <= 0.0:
+        if wrong <= _GRAIN:
             continue
-        new = old - (F + epsilon) / q
-        if new < 0.0:
-            new = min(0.0, old - (F - epsilon) / q)
-        new = min(max(new, lower), upper)
+        new = _best(old, F, q, epsilon, lower, upper)
         if new != old:
             line[0] = new
             add_row(rows, i, new - old, w, scaling)
@@ -204,6 +214,9 @@ class DualDescent(Steppable):
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` slices of an epoch, or looks at all rows."""
         design = problem.design
+        if self._limit == 0:
+            self._look(problem, state)
+            return Status.MAX_ITER
         average = max(1, design.stored // max(1, problem.n))
         visits = max(1, _SLICE // average)
         for _ in range(budget):
@@ -231,15 +244,20 @@ class DualDescent(Steppable):
         # Bounds that are met and left again are no linear map: of no use for the hinge.
         if self.anderson and state.epoch >= _SLOW and problem.squared:
             self._extrapolate(problem, state)
-        limit = self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
-        over = self.n_iter(state) >= limit
+        over = self.n_iter(state) >= self._limit
         # Solved for the rows that are left: the others may want to come back.
         alone = worst <= _SOLVED * state.looked.violation or state.place[1] == 0
         if state.epoch >= state.look_at or alone or over:
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
+            if state.looked.violation <= _GRAIN:  # nobody would move
+                return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
+
+    @property
+    def _limit(self) -> int:
+        return self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
 
     def _look(self, problem: LinearProblem, state: State) -> None:
         """Primal, dual and gap; who must come back; when to look next."""

@@ -24,7 +24,6 @@ from maxmargin.errors import InputError
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Linear, Polynomial
-from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, LinearProblem, Problem
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.working_set import WorkingSetSmo
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["GramSmo"]
 
-_BLOCK = 256  # rows whose products with all others are made at a time
 _FIRST = 1e-2  # violation to begin with
 _FINER = 0.1
 _LEAST = 1e-10  # beyond which rounding decides
@@ -95,7 +93,7 @@ class GramSmo(Steppable):
     def _gram(self, design: Design) -> Any:
         """All products where they fit into memory, else a kernel that makes them."""
         if design.n**2 * 8 <= self.cache_bytes:
-            return TableGram(_products(design))
+            return TableGram(design.products)
         kernel: Any = Linear()
         if design.scaling:
             kernel = Polynomial(1, 1.0, design.scaling**2)
@@ -146,19 +144,3 @@ class GramSmo(Steppable):
     def n_iter(self, state: State) -> int:
         """Epochs of n pair steps, begun."""
         return -(-int(state.inner.iterations) // state.template.n)
-
-
-def _products(design: Design) -> NDArray[np.float64]:
-    """XX' + s², block by block."""
-    X, n = design.X.astype(np.float64, copy=False), design.n
-    table = np.empty((n, n))
-
-    def block(start: int) -> None:
-        part = X[start : start + _BLOCK] @ X.T
-        dense = part.toarray() if design.sparse else part
-        np.add(dense, design.scaling**2, out=table[start : start + _BLOCK])
-
-    with one_blas_thread():
-        design.workers.map(block, range(0, n, _BLOCK))
-    # Blocks below the diagonal need not have the bits of those above it.
-    return np.tril(table) + np.tril(table, -1).T

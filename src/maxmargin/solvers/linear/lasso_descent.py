@@ -36,7 +36,7 @@ from maxmargin.design import add_row
 from maxmargin.problem import LinearModel, LinearProblem, response
 from maxmargin.rows import DenseRows
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._lasso import check_lasso
+from maxmargin.solvers.linear._lasso import first_weights
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -208,18 +208,17 @@ class LassoDescent(Steppable):
     max_iter: int = -1
     seed: int = 0
     criterion = "relative_gap"
-    restarts = False
     unit = "slice"
 
     def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """W = 0; a β says nothing of the weights that are 0."""
-        check_lasso(problem, warm)
-        width = problem.design.width
+        """W = 0, or the weights ``warm``: a β would say nothing of those that are 0."""
+        w, width = first_weights(problem, warm), problem.design.width
+        first = width if w.any() else 0  # weights are looked at before any is moved
         return State(
-            w=np.zeros(width),
-            f=np.zeros(problem.n),
+            w=w,
+            f=problem.design.times(w) if w.any() else np.zeros(problem.n),
             order=np.arange(width, dtype=np.intp),
-            place=np.array([0, width, 0], np.intp),
+            place=np.array([first, width, 0], np.intp),
             figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0]),
         )
 

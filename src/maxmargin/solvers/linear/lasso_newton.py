@@ -26,7 +26,8 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin.problem import LinearModel, LinearProblem, paid, response
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._lasso import check_lasso
+from maxmargin.solvers.linear._curvature import curvature
+from maxmargin.solvers.linear._lasso import first_weights
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -61,19 +62,17 @@ def _solve(H, slope, w, step, accuracy, passes):
             now = w[j] + step[j]
             if now == 0.0 and not everyone:
                 continue
-            curvature = H[j, j]
-            if curvature <= 0.0:
-                continue
-            wish = now - slope[j] / curvature
-            cut = 1.0 / curvature
-            new = 0.0
-            if wish > cut:
-                new = wish - cut
-            elif wish < -cut:
-                new = wish + cut
+            bend, new = H[j, j], 0.0
+            if bend > 0.0:  # else no row feels it: it is nothing but a price
+                wish = now - slope[j] / bend
+                cut = 1.0 / bend
+                if wish > cut:
+                    new = wish - cut
+                elif wish < -cut:
+                    new = wish + cut
             change = new - now
             if change != 0.0:
-                worst = max(worst, abs(change) * curvature)
+                worst = max(worst, abs(change) * bend)
                 step[j] += change
                 line = H[j]
                 for k in range(width):
@@ -120,16 +119,14 @@ class LassoNewton(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
-    restarts = False
     unit = "Newton step"
 
     def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """W = 0; a β says nothing of the weights that are 0."""
-        check_lasso(problem, warm)
-        f = np.zeros(problem.n)
+        """W = 0, or the weights ``warm``: a β would say nothing of those that are 0."""
+        w = first_weights(problem, warm)
+        f = problem.design.times(w) if w.any() else np.zeros(problem.n)
         beta = response(problem, f)
-        pull = problem.design.back(beta)
-        return State(np.zeros(problem.design.width), f, beta, pull)
+        return State(w, f, beta, problem.design.back(beta))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` steps."""
@@ -152,7 +149,8 @@ class LassoNewton(Steppable):
         """One Newton step; whether there was any."""
         design, w = problem.design, state.w
         rows = np.flatnonzero(state.beta)
-        H = design.square(1.0 / problem.ridge[rows], rows)
+        H = curvature(design, design.scaling, 1.0 / problem.ridge[rows], rows)
+        H = np.tril(H) + np.tril(H, -1).T
         slope = -state.pull
         step = _quadratic(H, slope, w)
         moved = design.times(step)

@@ -230,12 +230,13 @@ def _enter(problem: LinearProblem, state: State) -> None:
 
 def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> None:
     """β (unless it is known), the free intercept, X'β and the figures of w."""
-    workers = problem.design.workers
+    workers, unpaid = problem.design.workers, 0.0
     if problem.free:
         ones = np.ones_like(state.z)
-        t, _ = balance(state.loss, workers, state.z, ones, state.beta)
+        t, sums = balance(state.loss, workers, state.z, ones, state.beta)
         state.z -= t
         state.bias += t
+        unpaid = abs(state.bias * sums.total)
     elif not known:
         state.loss.look(workers, state.z, np.zeros_like(state.z), 0.0, state.beta)
     state.pull = back(problem.design, state.rows, state.beta)
@@ -244,7 +245,8 @@ def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> Non
     if not np.isfinite(state.rest):
         raise NumericalError(OVERFLOW)
     if not state.level:
-        state.both = linear_objective(problem, _model(problem, state))
+        primal, dual = linear_objective(problem, _model(problem, state))
+        state.both = Objective(primal, dual - unpaid)  # 0 but for rounding
 
 
 def _step(problem: LinearProblem, state: State) -> None:

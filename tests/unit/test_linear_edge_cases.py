@@ -1,0 +1,304 @@
+"""Linear machines where things are unusual: far targets, empty rows, refusals, seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.svm import LinearSVR as ScikitLearnSVR
+
+import maxmargin
+from maxmargin import SVR, LinearSVC, LinearSVR
+from maxmargin.design import Design
+from maxmargin.errors import InputError
+from maxmargin.parallel import Workers
+from maxmargin.problem import linear_svc
+from maxmargin.solvers import WorkingSetSmo
+from maxmargin.solvers.base import Status
+from maxmargin.solvers.linear import DualDescent, LinearCrammerSinger, Newton
+from maxmargin.solvers.linear._line_search import balance
+from maxmargin.solvers.linear._rounded import Rounded
+
+
+def rows(n: int = 200, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Standard normal rows, and labels of three classes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, np.digitize(X[:, 0] + 0.3 * rng.normal(size=n), [-0.5, 0.5])
+
+
+# --- the free intercept -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [0.0, 20.0, -1e4])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_a_free_intercept_may_be_far_away(offset, loss):
+    X, _ = rows()
+    y = offset + 3.0 * X[:, 0]
+    model = LinearSVR(intercept="free", loss=loss, tol=1e-6, C=1.0).fit(X, y)
+    proof = maxmargin.certify(model, X, y)
+    assert proof.ok
+    assert proof.relative_gap <= 1e-6
+    assert model.intercept_[0] == pytest.approx(offset, abs=0.1)
+
+
+def test_it_is_that_of_the_kernel_machine():
+    X, _ = rows()
+    y = 20.0 + X @ np.arange(1.0, 6.0)
+    ours = LinearSVR(intercept="free", epsilon=0.1, tol=1e-8).fit(X, y)
+    other = SVR(kernel="linear", epsilon=0.1, tol=1e-6).fit(X, y)
+    np.testing.assert_allclose(ours.predict(X), other.predict(X), atol=1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), spread=st.sampled_from([1e-3, 1.0, 1e3, 1e6]))
+def test_balance_makes_the_sum_of_beta_zero(seed, spread):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    z = spread * rng.normal(size=n) + rng.choice([0.0, 50.0, -1e5])
+    width = rng.uniform(0.1, 10.0, n)
+    loss = Rounded(
+        np.zeros(n), rng.choice([0.3, 1e3]) * width, -width, width,
+        float(rng.choice([0.0, 0.1])),
+    )  # fmt: skip
+    beta = np.empty(n)
+    t, sums = balance(loss, Workers(1), z, np.ones(n), beta)
+    assert sums.total == pytest.approx(beta.sum(), abs=1e-9 * width.sum())
+    rounding = 1e-15 * n * np.abs(z).max() * loss.bend.max()
+    assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum() + rounding
+    again = np.empty(n)
+    loss.look(Workers(1), z - t, np.zeros(n), 0.0, again)
+    np.testing.assert_allclose(again, beta, atol=1e-6 * width.max() + rounding)
+
+
+# --- rows and columns ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_an_empty_document_does_not_keep_descent_from_converging(loss):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 2000), density=0.02, rng=rng, format="csr")
+    X = sp.csr_array(sp.vstack([X, sp.csr_array((3, 2000))]))
+    y = np.r_[rng.integers(0, 2, 60), 0, 1, 1]
+    model = LinearSVC(loss=loss, fit_intercept=False, tol=1e-6).fit(X, y)
+    assert model.certificate_.solver == "DualDescent"
+    assert maxmargin.certify(model, X, y).relative_gap <= 1e-6
+
+
+def test_an_empty_row_of_a_regression():
+    X = sp.csr_array(np.r_[np.eye(4), np.zeros((3, 4))])
+    y = np.array([1.0, -1.0, 2.0, 0.5, 3.0, -3.0, 0.05])
+    model = LinearSVR(
+        epsilon=0.1, fit_intercept=False, solver="dual-descent", tol=1e-8
+    ).fit(X, y)
+    np.testing.assert_allclose(model.dual_coef_[0, 4:], [1.0, -1.0, 0.0])
+
+
+def test_descent_without_an_epoch_does_nothing():
+    X, y = rows()
+    problem = LinearSVC(loss="hinge").problem(X, y > 0)
+    solver = DualDescent(max_iter=0)
+    state = solver.start(problem)
+    assert solver.advance(problem, state, 10) is Status.MAX_ITER
+    assert not state.beta.any()
+    assert solver.measure(problem, state).primal == pytest.approx(200.0)
+
+
+def test_a_gap_that_is_rounding_ends_descent():
+    X, y = rows()
+    problem = LinearSVC(loss="hinge", C=1e-9).problem(X, y > 0)
+    solver = DualDescent(tol=1e-300)
+    state = solver.start(problem)
+    for _ in range(10_000):
+        status = solver.advance(problem, state, 10)
+        if status is not Status.RUNNING:
+            break
+    assert status in (Status.STALLED, Status.CLOSED)
+
+
+def test_a_weight_that_no_row_feels_goes_to_zero():
+    # The second column is there in one row, which leaves the margin.
+    X = np.zeros((40, 2))
+    X[:, 0] = np.r_[np.ones(20), -np.ones(20)]
+    X[0, 1] = 10.0
+    y = np.r_[np.ones(20), np.zeros(20)]
+    model = LinearSVC(penalty="l1", dual=False, C=1e4, tol=1e-6).fit(X, y)
+    assert maxmargin.certify(model, X, y).relative_gap <= 1e-6
+
+
+def test_products_of_all_rows_are_made_once_and_symmetric():
+    X, _ = rows(600, 7)
+    for one in (X, sp.csr_array(X)):
+        design = Design(one, 2.0, Workers(2))
+        np.testing.assert_allclose(design.products, X @ X.T + 4.0, atol=1e-12)
+        assert np.array_equal(design.products, design.products.T)
+        assert design.products is design.products
+
+
+# --- the same for every number of threads ---------------------------------------------
+
+
+def test_a_generator_for_the_seed_does_not_depend_on_threads():
+    X, y = rows()
+    found = [
+        LinearSVC(
+            loss="hinge", solver="dual-descent", tol=1e-2, n_jobs=jobs,
+            random_state=np.random.RandomState(7),
+        ).fit(X, y).coef_
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    assert np.array_equal(*found)
+
+
+# --- the referee ------------------------------------------------------------------------
+
+
+def test_certify_a_regression_of_scikit_learn_without_a_tube():
+    X, _ = rows()
+    y = X @ np.arange(1.0, 6.0)
+    model = ScikitLearnSVR(
+        loss="squared_epsilon_insensitive", epsilon=0.0, dual=False, tol=1e-10
+    ).fit(X, y)
+    assert maxmargin.certify(model, X, y).relative_gap == pytest.approx(0.0, abs=1e-6)
+
+
+def test_certify_needs_the_rows_of_the_fit():
+    X, y = rows()
+    model = LinearSVC().fit(X, y)
+    with pytest.raises(InputError, match="rows of the fit"):
+        maxmargin.certify(model, X[:-1], y[:-1])
+
+
+# --- refusals ---
+
+
+@pytest.mark.parametrize("scaling", [0.0, -1.0])
+def test_a_scaling_that_is_not_positive_is_refused_everywhere(scaling):
+    X, y = rows()
+    model = LinearSVC(intercept_scaling=scaling)
+    for use in (
+        lambda: model.fit(X, y),
+        lambda: model.problem(X, y > 0),
+        lambda: maxmargin.path(model, X, y, [0.1, 1.0]),
+    ):
+        with pytest.raises(InputError, match="Intercept scaling is"):
+            use()
+    with pytest.raises(InputError, match="constant column"):
+        Design(X, -1.0, Workers(1))
+
+
+def test_a_refused_refit_leaves_the_model_as_it_was():
+    X, y = rows()
+    model = LinearSVC(warm_start=True).fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(InputError, match="warm_start=True"):
+        model.fit(X[:50, :3], y[:50])
+    assert np.array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": WorkingSetSmo()},
+        {"solver": Newton(), "multi_class": "crammer_singer"},
+        {"solver": LinearCrammerSinger()},
+        {"solver": "no-such"},
+    ],
+)
+def test_a_solver_of_another_family_is_refused(options):
+    X, y = rows()
+    with pytest.raises((InputError, TypeError), match="solver"):
+        LinearSVC(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["pegasos", "lasso-newton", "crammer-singer"])
+def test_solvers_of_classes_are_none_of_regression(name):
+    X, _ = rows()
+    with pytest.raises(InputError, match="proximal-newton"):
+        LinearSVR(solver=name).fit(X, X[:, 0])
+
+
+def test_tol_is_explained_as_what_it_is():
+    X, y = rows()
+    with pytest.raises(InputError, match="relative duality gap"):
+        LinearSVC(tol=-1.0).fit(X, y)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_to_predict_must_be_finite(penalty, bad, order):
+    X, y = rows(d=8)
+    model = LinearSVC(penalty=penalty, dual=False, C=0.01).fit(X, y)
+    assert penalty == "l2" or (model.coef_ == 0.0).any()
+    for column in range(8):
+        wrong = np.array(X, order=order)
+        wrong[17, column] = bad
+        for given_rows in (wrong, sp.csr_array(wrong), wrong.astype(np.float32)):
+            with pytest.raises(InputError, match=r"NaN|infinity"):
+                model.predict(given_rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"squared": False, "lasso": True}, "loss='squared_hinge'"),
+        ({"squared": True, "lasso": False}, "penalty='l1'"),
+        ({"squared": True, "lasso": True, "free": True}, "intercept='regularised'"),
+    ],
+)
+def test_lasso_solvers_say_what_does_not_fit(options, words):
+    from maxmargin.solvers.linear import LassoDescent, LassoNewton
+
+    X, y = rows()
+    problem = linear_svc(
+        Design(X, 0.0, Workers(1)), np.where(y > 0, 1.0, -1.0), np.ones(200), **options
+    )
+    for kind in (LassoNewton, LassoDescent):
+        with pytest.raises(InputError, match=words):
+            kind().start(problem)
+
+
+# --- going on, and the path, with the penalty l1 ---
+
+
+@pytest.mark.parametrize("solver", ["lasso-newton", "lasso-descent"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_lasso_goes_on_from_its_weights(solver, fit_intercept):
+    X, y = rows()
+    model = LinearSVC(
+        penalty="l1", dual=False, solver=solver, warm_start=True, tol=1e-6,
+        fit_intercept=fit_intercept, intercept_scaling=3.0,
+    )  # fmt: skip
+    first = model.fit(X, y).n_iter_
+    coef = model.coef_.copy()
+    assert model.fit(X, y).n_iter_ <= 1 < first
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-3)
+
+
+def test_a_path_of_the_lasso_costs_less_than_its_fits():
+    X, y = rows(400, 30)
+    prices = np.geomspace(0.01, 10.0, 8)
+    model = LinearSVC(penalty="l1", dual=False, tol=1e-6)
+    along = maxmargin.path(model, X, y > 0, prices)
+    steps = [one.n_iter_ for one in along]
+    alone = [
+        LinearSVC(penalty="l1", dual=False, tol=1e-6, C=C).fit(X, y > 0) for C in prices
+    ]
+    assert sum(steps) < sum(one.n_iter_ for one in alone)
+    for ours, other in zip(along, alone, strict=True):
+        np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-3)
+
+
+# --- predictions ---
+
+
+def test_float32_rows_predict_as_float64_ones():
+    X, y = rows(300, 40)
+    narrow = X.astype(np.float32)
+    model = LinearSVC().fit(narrow, y)
+    wide = model.decision_function(narrow.astype(np.float64))
+    for one in (narrow, sp.csr_array(narrow)):
+        np.testing.assert_allclose(model.decision_function(one), wide, rtol=1e-12)
