@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 import maxmargin
-from maxmargin import SVC, InputError, LinearSVC, LinearSVR, certify
+from maxmargin import SVC, InputError, LinearSVC, certify
 
 TIGHT = {"multi_class": "crammer_singer", "tol": 1e-8, "max_iter": -1}
 
