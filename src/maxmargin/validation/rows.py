@@ -132,10 +132,11 @@ def _is_column(y: Any, n: int) -> bool:
 
 
 def _is_finite(values: NDArray[Any]) -> bool:
-    # A sum is finite only if all are; it may overflow where they are not, and then the
-    # slower checks look again.
+    # A sum of squares is finite only if all are; it may overflow where they are not, and
+    # then the slower checks look again. The BLAS reads them on all cores.
+    flat = values.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(values.sum()))
+        return bool(np.isfinite(flat @ flat))
 
 
 def _numbers(y: NDArray[Any]) -> Vector:

@@ -16,9 +16,12 @@ epoch before is left out (shrinking) until the next look at all rows.
 
 Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap, and says
 which rows must come back. When the next look is due follows from how fast the gap fell.
-In a run that takes longer, epochs in the same order are extrapolated (Anderson): the
-combination of the last iterates whose differences add up to least, projected on the box,
-is taken if its dual value is higher.
+In a run that takes longer, epochs of squared losses are made in the same order and
+extrapolated (:mod:`~maxmargin.solvers.linear._anderson`). Bounds that are met and left
+again are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
+conjugate gradients move all β between their bounds at once
+(:mod:`~maxmargin.solvers.linear._face`). One class of 20 newsgroups, hinge, to 1e-6: 53
+epochs in the place of 1,596.
 
 Stop: relative duality gap ≤ tol.
 
@@ -45,6 +48,8 @@ from maxmargin.design import add_row, dot_row, fetch_row
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearModel, LinearProblem
 from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear._anderson import Epochs
+from maxmargin.solvers.linear._face import face_step
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -58,10 +63,11 @@ __all__ = ["DualDescent"]
 _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000
 _AHEAD = 4  # rows that are on their way while one is visited
-_MEMORY = 5  # differences of iterates that are combined
 _GRAIN = 1e-12  # of a gradient that is worth following
 _SOLVED = 0.02  # of the violation at the last look
-_SLOW = 30  # epochs from which on extrapolation is tried
+_SLOW = 30  # epochs from which on more is tried
+_CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
+_FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
 _DRIFT = 50  # epochs after which w is computed anew
 
 
@@ -150,9 +156,9 @@ class State:
     gap: float = np.inf  # relative, at the last look
     gap_at: int = 0  # epoch of that look
     exact_at: int = 0  # epoch at which w was computed anew
-    # of the rows ``window``, β and w after the last epochs
+    crawls: bool = False  # whether tol was far away at the last look
     window: Index = field(default_factory=lambda: np.empty(0, np.intp))
-    iterates: list[tuple[Vector, Vector]] = field(default_factory=list)
+    epochs: Epochs = field(default_factory=Epochs)  # of the rows ``window``
 
     @property
     def beta(self) -> Vector:
@@ -175,7 +181,9 @@ class DualDescent(Steppable):
     shrinking : bool
         Whether rows that are satisfied are left out for a while.
     anderson : bool
-        Whether epochs are extrapolated.
+        Whether epochs of squared losses are extrapolated.
+    faces : bool
+        Whether a slow run of another loss takes steps for all β between their bounds.
     """
 
     tol: float = 1e-4
@@ -183,6 +191,7 @@ class DualDescent(Steppable):
     seed: int = 0
     shrinking: bool = True
     anderson: bool = True
+    faces: bool = True
     criterion = "relative_gap"
     unit = "slice"
 
@@ -226,7 +235,7 @@ class DualDescent(Steppable):
                     return status
                 continue
             if not state.shuffled:
-                if len(state.iterates) <= 1:  # epochs to be extrapolated are alike
+                if len(state.epochs) <= 1:  # epochs to be extrapolated are alike
                     shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
                 state.shuffled = True
             _visit(
@@ -241,9 +250,11 @@ class DualDescent(Steppable):
         state.figures[0] = worst if self.shrinking and worst > 0.0 else np.inf
         state.figures[1] = 0.0
         state.place[0], state.shuffled = 0, False
-        # Bounds that are met and left again are no linear map: of no use for the hinge.
         if self.anderson and state.epoch >= _SLOW and problem.squared:
-            self._extrapolate(problem, state)
+            if not state.epochs:
+                state.window = state.order[: state.place[1]].copy()
+            if state.epochs.keep(state.beta[state.window], state.w):
+                self._jump(problem, state)
         over = self.n_iter(state) >= self._limit
         # Solved for the rows that are left: the others may want to come back.
         alone = worst <= _SOLVED * state.looked.violation or state.place[1] == 0
@@ -255,19 +266,27 @@ class DualDescent(Steppable):
                 return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
 
+    def _jump(self, problem: LinearProblem, state: State) -> None:
+        """To the best combination of the last epochs, if it is one."""
+        found = state.epochs.best(problem, state.window)
+        if found is not None:
+            state.table[state.window, 0], state.w = found
+
     @property
     def _limit(self) -> int:
         return self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
 
     def _look(self, problem: LinearProblem, state: State) -> None:
         """Primal, dual and gap; who must come back; when to look next."""
+        if state.crawls:
+            self._cross_face(problem, state)
         if state.epoch - state.exact_at >= _DRIFT:
             state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
         state.outputs = problem.design.times(state.w)
         model = self._model(problem, state, state.outputs)
         state.looked = Measures.of_linear(problem, model)
         gap = state.looked.relative_gap
-        state.look_at = state.epoch + self._patience(state, gap)
+        state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch
         # What the rows that were left suggest is too small for all of them.
         state.figures[0] = state.looked.violation if self.shrinking else np.inf
@@ -276,45 +295,27 @@ class DualDescent(Steppable):
             (problem.lower < problem.upper) & (slack <= state.figures[0])
         )
         state.place[:2] = 0, state.order.size
-        state.iterates.clear()
+        state.epochs.clear()
 
-    def _patience(self, state: State, gap: float) -> int:
+    def _cross_face(self, problem: LinearProblem, state: State) -> None:
+        """Newton steps for the β between their bounds, as long as they meet others."""
+        for _ in range(_FACES):
+            moved = face_step(problem, state.beta.copy(), state.w)
+            if moved is None:
+                return
+            state.table[moved.some, 0], state.w = moved.beta, moved.w
+            if not moved.met:
+                return
+
+    def _patience(self, problem: LinearProblem, state: State, gap: float) -> int:
         """Epochs until the gap, falling as before, is down at tol; not too many."""
-        most = max(1, min(20, state.epoch))
-        if not 0.0 < gap < state.gap < np.inf:
-            return most
-        fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
-        return int(np.clip(np.log(gap / max(self.tol, 1e-16)) / fall, 1, most))
-
-    def _extrapolate(self, problem: LinearProblem, state: State) -> None:
-        """Keep the iterate; with enough of them, jump to their best combination."""
-        if not state.iterates:
-            state.window = state.order[: state.place[1]].copy()
-        at = state.window
-        state.iterates.append((state.beta[at], state.w.copy()))
-        if len(state.iterates) <= _MEMORY:
-            return
-        betas = np.array([beta for beta, _ in state.iterates])
-        weights = np.array([w for _, w in state.iterates])
-        state.iterates.clear()
-        steps = np.diff(betas, axis=0)
-        products = steps @ steps.T
-        size = float(np.trace(products))
-        if size == 0.0:
-            return
-        products[np.diag_indices(_MEMORY)] += 1e-12 * size
-        share = np.linalg.solve(products, np.ones(_MEMORY))
-        share /= share.sum()
-        wished = share @ betas[1:]
-        beta = np.clip(wished, problem.lower[at], problem.upper[at])
-        w = share @ weights[1:]
-        if not np.array_equal(beta, wished):
-            moved = np.zeros(problem.n)
-            moved[at] = beta - wished
-            w += problem.design.back(moved)
-        if _gain(problem, at, beta, w) > _gain(problem, at, state.beta[at], state.w):
-            state.table[at, 0] = beta
-            state.w = w
+        most, ahead = max(1, min(20, state.epoch)), np.inf
+        if 0.0 < gap < state.gap < np.inf:
+            fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
+            ahead = np.log(gap / max(self.tol, 1e-16)) / fall
+        late = self.faces and state.epoch >= _SLOW and not problem.squared
+        state.crawls = bool(late and ahead > _CRAWL)
+        return int(np.clip(ahead, 1, _SOON if state.crawls else most))
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
         """Figures of the last look at all rows."""
@@ -365,12 +366,6 @@ class DualDescent(Steppable):
         """As many epochs as all visits would make if no row had been left out."""
         n = int(state.table.shape[0])
         return -(-int(state.place[2]) // max(1, n))
-
-
-def _gain(problem: LinearProblem, at: Index, beta: Vector, w: Vector) -> float:
-    """The dual value, but for what rows other than ``at`` add to it."""
-    own = (problem.p[at] + 0.5 * problem.ridge[at] * beta) @ beta
-    return -0.5 * float(w @ w) - float(own) - problem.epsilon * float(np.abs(beta).sum())
 
 
 def _slack(problem: LinearProblem, state: State) -> Vector:

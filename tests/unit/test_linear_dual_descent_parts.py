@@ -1,0 +1,108 @@
+"""What dual coordinate descent does when it crawls: faces, and mixtures of epochs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from maxmargin import LinearSVC, LinearSVR
+from maxmargin.solvers.base import drive
+from maxmargin.solvers.linear import DualDescent
+from maxmargin.solvers.linear._anderson import Epochs
+from maxmargin.solvers.linear._face import face_step
+
+
+def texts(n=300, d=2000, seed=0):
+    """Sparse rows of length 1, and two classes that no plane quite separates."""
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(sp.random_array((n, d), density=0.02, rng=rng))
+    X = sp.csr_array(X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]))
+    y = np.where(X @ rng.normal(size=d) + 0.05 * rng.normal(size=n) > 0.0, 1, -1)
+    return X, y
+
+
+def value(problem, beta):
+    """What the dual minimises, written down anew."""
+    pull = problem.design.back(beta)
+    own = problem.p @ beta + 0.5 * (problem.ridge * beta) @ beta
+    return 0.5 * pull @ pull + own + problem.epsilon * np.abs(beta).sum()
+
+
+def hinge(C=1.0):
+    return LinearSVC(loss="hinge", C=C).problem(*texts())
+
+
+def tube():
+    X, _ = texts()
+    return LinearSVR(epsilon=0.1, C=0.5).problem(X, X @ np.linspace(-3.0, 3.0, 2000))
+
+
+@pytest.mark.parametrize("make", [hinge, tube])
+def test_a_face_step_lowers_the_dual_within_its_box(make):
+    problem = make()
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        beta = rng.uniform(problem.lower, problem.upper)
+        beta[rng.random(problem.n) < 0.3] = 0.0
+        moved = face_step(problem, beta, problem.design.back(beta))
+        assert moved is not None
+        after = beta.copy()
+        after[moved.some] = moved.beta
+        assert value(problem, after) < value(problem, beta)
+        assert (problem.lower <= after).all()
+        assert (after <= problem.upper).all()
+        np.testing.assert_allclose(moved.w, problem.design.back(after), atol=1e-9)
+        if problem.epsilon:  # no β changes its sign
+            assert (after * beta >= 0.0).all()
+
+
+def test_without_bounds_in_the_way_a_step_ends_where_the_slope_is_nothing():
+    problem = hinge(C=1e6)
+    beta = np.where(problem.upper > 0.0, 0.5, -0.5)
+    moved = face_step(problem, beta, problem.design.back(beta))
+    assert moved.met == 0
+    slope = problem.design.times(moved.w) + problem.p
+    first = problem.design.times(problem.design.back(beta)) + problem.p
+    assert np.linalg.norm(slope) <= 0.011 * np.linalg.norm(first)
+
+
+def test_at_its_bounds_there_is_no_face():
+    problem = hinge()
+    assert face_step(problem, problem.upper.copy(), np.zeros(2001)) is None
+
+
+def test_faces_save_epochs_and_change_nothing_else():
+    X, y = texts(800, 1600, seed=3)
+    problem = LinearSVC(loss="hinge", C=10.0).problem(X, y)
+    found = {
+        faces: drive(DualDescent(tol=1e-9, faces=faces), problem)
+        for faces in (True, False)
+    }
+    assert found[True].n_iter < 0.5 * found[False].n_iter
+    np.testing.assert_allclose(found[True].model.w, found[False].model.w, atol=1e-4)
+
+
+def test_a_mixture_of_epochs_is_the_fixed_point_of_a_linear_map():
+    problem = LinearSVC(loss="squared_hinge").problem(*texts())
+    solution = drive(DualDescent(tol=1e-10), problem).model.beta
+    at = np.flatnonzero(solution)
+    goal, start = solution[at], 1.2 * solution[at]
+    epochs = Epochs()
+    for power in range(6):  # one slow direction: the mixture is exact
+        beta = goal + 0.9**power * (start - goal)
+        whole = np.zeros(problem.n)
+        whole[at] = beta
+        assert epochs.keep(beta, problem.design.back(whole)) is (power == 5)
+    found = epochs.best(problem, at)
+    assert not epochs
+    assert found is not None  # for the dual is highest there
+    np.testing.assert_allclose(found[0], goal, atol=1e-4)
+
+
+def test_epochs_that_stand_still_are_left_alone():
+    problem = LinearSVC(loss="squared_hinge").problem(*texts())
+    epochs = Epochs()
+    for _ in range(6):
+        epochs.keep(np.ones(3), np.zeros(2001))
+    assert epochs.best(problem, np.arange(3)) is None
