@@ -12,9 +12,10 @@ hinge, tube            proximal-newton    gram (few rows)           dual-descent
 penalty l1             lasso-newton       lasso-descent             lasso-descent
 =====================  =================  ========================  ==================
 
-Below a relative gap of :data:`TIGHT` coordinates crawl, and newton-cg takes the place of
-dual-descent for squared losses. A free intercept is beyond dual-descent: newton-cg takes
-its place for squared losses, gram for the others.
+For squared losses newton-cg takes the place of dual-descent where rows outnumber columns
+(10⁶ × 10⁵ to 1e-3: 2.5 times as fast; where columns do, half as fast), and below a
+relative gap of :data:`TIGHT`, where coordinates crawl. A free intercept is beyond
+dual-descent: newton-cg takes its place for squared losses, gram for the others.
 
 Crammer and Singer's problem of all classes has a solver of its own, crammer-singer.
 
@@ -104,5 +105,7 @@ def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
         return "gram"
     if problem.squared:
-        return "newton-cg" if problem.free or tol < TIGHT else "dual-descent"
+        many_rows = problem.n > design.width
+        by_newton = problem.free or many_rows or tol < TIGHT
+        return "newton-cg" if by_newton else "dual-descent"
     return "gram" if problem.free else "dual-descent"
