@@ -72,11 +72,11 @@ def _fetch_dense(rows, i):
 
 
 def _fetch_csr(rows, i):
-    start = rows.indptr[i]
-    prefetch(rows.indices, start)
-    prefetch(rows.indices, start + 8)
-    prefetch(rows.data, start)
-    prefetch(rows.data, start + 8)
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    for e in range(start, min(stop, start + 64), 16):  # a line of the cache, or two
+        prefetch(rows.indices, e)
+        prefetch(rows.data, e)
+        prefetch(rows.data, e + 8)
 
 
 def _dot_dense(rows, i, w, scaling):
