@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["back", "squares", "there_and_back", "times"]
 
 _PARTS = 8  # sums over rows are cut into so many
-_WORTH = 1 << 17  # numbers below which a second thread does not pay
+_WORTH = 1 << 19  # numbers below which a second thread does not pay
 
 
 def _each_times(rows: Any, some: Any, w: Any, scaling: float, out: Any) -> None:
