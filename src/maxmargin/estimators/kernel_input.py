@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError
+from maxmargin.validation import sum_of_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,12 +64,12 @@ def check_magnitude(X: Any, value_of: Callable[[float], float]) -> None:
 
     ``value_of`` maps a bound on the squared norm of a row to one on |k(x, z)|.
     """
-    values = (X.data if sparse.issparse(X) else X).ravel()
+    values = X.data if sparse.issparse(X) else X
     if values.size == 0:
         return
     with np.errstate(over="ignore"):
-        # Of all rows together, which the BLAS has in half a pass; seldom too much.
-        if _representable(float(values @ values), value_of):
+        # Of all rows together: one quick pass, and seldom too much.
+        if _representable(sum_of_squares(values), value_of):
             return
         peak = max(float(values.max()), -float(values.min()))
         if not _representable(float(np.float64(peak) ** 2 * X.shape[1]), value_of):

@@ -19,6 +19,7 @@ from maxmargin.validation.rows import (
     is_function,
     is_precomputed,
     prediction_rows,
+    sum_of_squares,
     training_rows,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "is_precomputed",
     "prediction_rows",
     "sample_weights",
+    "sum_of_squares",
     "training_rows",
     "unless_refused",
 ]

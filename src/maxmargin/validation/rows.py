@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["is_function", "is_precomputed", "prediction_rows", "training_rows"]
+__all__ = [
+    "is_function", "is_precomputed", "prediction_rows", "sum_of_squares", "training_rows",
+]  # fmt: skip
+
+_LARGE = 1 << 22  # numbers from which on all cores pay
 
 
 def is_precomputed(kernel: Any) -> bool:
@@ -133,10 +137,20 @@ def _is_column(y: Any, n: int) -> bool:
 
 def _is_finite(values: NDArray[Any]) -> bool:
     # A sum of squares is finite only if all are; it may overflow where they are not, and
-    # then the slower checks look again. The BLAS reads them on all cores.
+    # then the slower checks look again.
+    return bool(np.isfinite(sum_of_squares(values)))
+
+
+def sum_of_squares(values: NDArray[Any]) -> float:
+    """Of all entries; inf or NaN if one is, or if it is too large.
+
+    The BLAS reads large arrays on all cores; to wake them takes longer than a small one.
+    """
     flat = values.ravel()
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(flat @ flat))
+        if flat.size >= _LARGE:
+            return float(flat @ flat)
+        return float(np.einsum("i,i->", flat, flat))
 
 
 def _numbers(y: NDArray[Any]) -> Vector:
