@@ -88,7 +88,8 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     callbacks : observer, callable, list of them, or None, default=None
         Told of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the dual variables of the fit before.
+        Whether ``fit`` goes on from the fit before: its dual variables, or with the
+        penalty l1 its weights.
 
     Attributes
     ----------
