@@ -189,7 +189,8 @@ class TestEverySolver:
         solver = solver_of(name, tol=1e-6)
         first = drive(solver, problem)
         if getattr(solver, "restarts", True):
-            again = drive(solver, problem, warm=first.model.beta)
+            known = first.model.w if problem.lasso else first.model.beta
+            again = drive(solver, problem, warm=known)
             assert again.stop.converged
             assert again.n_iter <= first.n_iter
         else:
