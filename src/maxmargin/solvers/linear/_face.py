@@ -11,6 +11,9 @@ the minimum lies beyond a bound, β is taken there and cut off at its bounds, or
 and so on, as soon as φ falls.
 
 Coordinate descent finds out soon which variables these are, and crawls from then on.
+
+Reference: J. Moré and G. Toraldo, "On the solution of large quadratic programming
+problems with bound constraints", SIAM J. Optim. 1, 1991.
 """
 
 from __future__ import annotations
