@@ -84,6 +84,7 @@ class Interrupt(Watcher):
 
     def __init__(self) -> None:
         self._pressed = False
+        self._abandoned = False
         self._told = False
         self._installed = False
         self._outer: Interrupt | None = None
@@ -99,7 +100,7 @@ class Interrupt(Watcher):
         return self._installed
 
     def __enter__(self) -> Self:
-        self._pressed = self._told = False
+        self._pressed = self._abandoned = self._told = False
         if threading.current_thread() is not threading.main_thread() or inside_search():
             return self
         current = signal.getsignal(signal.SIGINT)
@@ -118,8 +119,14 @@ class Interrupt(Watcher):
     ) -> None:
         self._restore()
 
+    def abandon(self) -> None:
+        """Stop every run of a fit that has failed: by a KeyboardInterrupt, say."""
+        self._abandoned = True
+
     def on_step(self, snapshot: Snapshot) -> Stop | None:  # noqa: ARG002
-        """Stop when Ctrl-C was pressed."""
+        """Stop when Ctrl-C was pressed, or the fit has failed in another thread."""
+        if self._abandoned:
+            return Stop.INTERRUPTED
         if not self.pressed:
             return None
         if self._pressed and not self._told:

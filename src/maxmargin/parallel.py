@@ -47,7 +47,7 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 class _OneBlasThread:
-    """The limit is the process's: the thread that sets it lifts it, others leave it be.
+    """The limit is the process's: the first fit sets it, the last to end lifts it.
 
     Each restoring what it found would not do: of two fits that overlap, the second finds
     the limit of the first, and would leave it behind for good.
@@ -55,8 +55,7 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._owner = 0
-        self._depth = 0
+        self._inside = 0
         self._limit: Any = None
 
     @cached_property
@@ -67,22 +66,16 @@ class _OneBlasThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            self._owner = self._owner or threading.get_ident()
-            if self._owner != threading.get_ident():
-                return
-            self._depth += 1
-            if self._depth == 1:
+            self._inside += 1
+            if self._inside == 1:
                 self._limit = self._libraries.limit(limits=1, user_api="blas")
                 self._limit.__enter__()
 
     def __exit__(self, *failure: object) -> None:
         with self._lock:
-            if self._owner != threading.get_ident():
-                return
-            self._depth -= 1
-            if self._depth == 0:
+            self._inside -= 1
+            if self._inside == 0:
                 self._limit.__exit__(None, None, None)
-                self._owner = 0
 
 
 _one_blas_thread = _OneBlasThread()
@@ -127,12 +120,18 @@ class Workers:
     ----------
     n_jobs : int or None
         See :func:`effective_jobs`.
+    on_failure : callable or None
+        Called when an exception leaves the block, before its threads are waited for: it
+        can tell them that nobody wants their results any more.
     """
 
-    def __init__(self, n_jobs: int | None = 1) -> None:
+    def __init__(
+        self, n_jobs: int | None = 1, on_failure: Callable[[], None] | None = None
+    ) -> None:
         if n_jobs == 0:
             effective_jobs(n_jobs)  # says what is allowed
         self._n_jobs = n_jobs
+        self.on_failure = on_failure
         self._pool: ThreadPoolExecutor | None = None
 
     @cached_property
@@ -150,14 +149,18 @@ class Workers:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _one_blas_thread.__exit__()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        if kind is not None and self.on_failure is not None:
+            self.on_failure()
+        try:
+            if self._pool is not None:
+                self._pool.shutdown(wait=True, cancel_futures=True)
+                self._pool = None
+        finally:
+            _one_blas_thread.__exit__()
 
     def __getstate__(self) -> dict[str, object]:
         """Threads stay behind when a State or Gram is pickled; they start anew."""
-        return {"_n_jobs": self.count, "_pool": None}
+        return {"_n_jobs": self.count, "_pool": None, "on_failure": None}
 
     def map(
         self, function: Callable[[Item], Result], items: Iterable[Item]

@@ -64,3 +64,16 @@ def test_a_fit_has_one_and_gives_them_back():
     assert seen
     assert all(one == {1} for one in seen)
     assert threads() == before
+
+
+def test_whoever_ends_first_leaves_the_other_its_limit():
+    before, first, second = threads(), one_blas_thread(), one_blas_thread()
+    done = threading.Event()
+    first.__enter__()
+    late = threading.Thread(target=lambda: (second.__enter__(), done.set()))
+    late.start()
+    assert done.wait(10)
+    first.__exit__(None, None, None)
+    assert threads() == {1}
+    second.__exit__(None, None, None)
+    assert threads() == before

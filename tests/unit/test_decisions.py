@@ -27,8 +27,13 @@ def mostly_zero(n, seed, d=300, dtype=DOUBLE):
     return X.astype(dtype)
 
 
-def precision(kernel, A, B, weight):
-    return VectorCross(kernel, A, B, ALONE, weight)._sides[1].dtype
+def precision(kernel, A, B, weight=None):
+    """The dtype of the values, for coefficients of this norm, if they are known."""
+    groups = ()
+    if weight is not None:
+        coef = np.full((1, B.shape[0]), weight / np.sqrt(B.shape[0]))
+        groups = [Group(0, coef, np.zeros(1, np.intp))]
+    return VectorCross(kernel, A, B, ALONE, groups)._sides[1].dtype
 
 
 # --- many outputs -----------------------------------------------------------------------
@@ -139,3 +144,16 @@ def test_classes_decide_as_their_support_vectors_say():
             f += K[:, other] @ model.dual_coef_[i, other] + model.intercept_[at]
             np.testing.assert_allclose(model.decision_function(X)[:, at], f, atol=1e-10)
             at += 1
+
+
+def test_far_vectors_are_not_hidden_by_the_many_near_ones():
+    """The rounding of a value grows with the distance of its vector from the centre."""
+    rng = np.random.default_rng(0)
+    near = rng.normal(scale=0.3, size=(3960, 9)).astype(SINGLE)
+    far = (20.0 + rng.normal(scale=0.1, size=(40, 9))).astype(SINGLE)
+    B = np.vstack([near, far])
+    coef = np.where(rng.random((1, 4000)) < 0.5, -1.0, 1.0)
+    X = (20.0 + rng.normal(scale=0.1, size=(50, 9))).astype(SINGLE)
+    got = expansion(Rbf(1.0), X, B, coef, workers=ALONE)
+    exact = expansion(Rbf(1.0), X.astype(DOUBLE), B, coef, workers=ALONE)
+    assert np.abs(got - exact).max() < 5e-4

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from tests.unit.toy_solver import CoordinateDescent, toy_problem
 
+from maxmargin import SVC
 from maxmargin._interrupt import MESSAGE, Interrupt, inside_search
 from maxmargin.errors import Stop
 from maxmargin.observers import Watcher
@@ -298,3 +300,31 @@ def test_two_presses_end_a_whole_program():
     assert done.stderr.startswith(MESSAGE)
     assert done.stderr.strip().endswith("KeyboardInterrupt")
     assert done.returncode != 0
+
+
+def test_runs_of_a_fit_that_failed_elsewhere_stop():
+    with Interrupt() as interrupt:
+        interrupt.abandon()
+        outcome = drive(ENDLESS, toy_problem(), observers=[interrupt])
+    assert outcome.stop is Stop.INTERRUPTED
+    with interrupt:  # of another fit
+        again = drive(ENDLESS, toy_problem(), observers=[interrupt, Press(last=3)])
+    assert again.stop is Stop.CALLBACK
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_an_exception_in_one_problem_ends_the_others_soon(multi_class):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 2)), rng.integers(0, 3, 1500)
+    calls = []
+
+    def complain(snapshot):
+        calls.append(snapshot.name)
+        raise ZeroDivisionError
+
+    machine = SVC(C=1e6, tol=1e-12, n_jobs=2, callbacks=complain, multi_class=multi_class)
+    began = time.perf_counter()
+    with pytest.raises(ZeroDivisionError):
+        machine.fit(X, y)
+    assert calls
+    assert time.perf_counter() - began < 30.0  # a whole problem takes minutes

@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import re
+import time
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import maxmargin
-from maxmargin import SVDD, SVR, InputError, NuSVC, NuSVR, OneClassSVM
+from maxmargin import SVC, SVDD, SVR, InputError, NuSVC, NuSVR, OneClassSVM
 from maxmargin.kernels import RBF
 
 PEERS = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")  # scikit-learn has them too
@@ -311,3 +312,42 @@ def test_a_second_fit_forgets_the_first(machine):
     assert_array_equal(
         scores(one, X), scores(make(machine).fit(X[:30], target(machine)[:30]), X)
     )
+
+
+@pytest.mark.parametrize("kind", [SVC, NuSVC])
+def test_one_against_the_rest_has_the_same_bits_for_every_n_jobs(kind):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 4)), rng.integers(0, 5, 400)
+    X += 2.0 * np.eye(5)[y][:, :4]
+    given = {"nu": 0.3} if kind is NuSVC else {"C": 10.0}
+    found = {
+        kind(multi_class="ovr", n_jobs=jobs, **given).fit(X, y).dual_coef_.tobytes()
+        for jobs in (1, 2, 4, 4, 4)
+    }
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("given", [{}, {"multi_class": "ovr"}, {"probability": True}])
+def test_next_to_no_memory_for_kernel_values(given):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    tiny = SVC(cache_size=1e-6, random_state=0, **given).fit(X, y)
+    plenty = SVC(random_state=0, **given).fit(X, y)
+    few, many = ([one.dual for one in m.certificate_.problems] for m in (tiny, plenty))
+    np.testing.assert_allclose(few, many, rtol=1e-4)
+
+
+def test_a_python_kernel_is_not_called_by_two_threads_at_once():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 2)), rng.integers(0, 4, 600)
+    inside, most = [], []
+
+    def kernel(A, B):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.0005)
+        inside.pop()
+        return np.exp(-((A[:, None] - B[None]) ** 2).sum(axis=-1))
+
+    SVC(kernel=kernel, n_jobs=4).fit(X, y)
+    assert max(most) == 1

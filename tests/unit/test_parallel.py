@@ -111,3 +111,23 @@ def test_workers_pickle_without_their_threads():
     with again:
         assert again.count == 2
         assert again.map(str, range(3)) == ["0", "1", "2"]
+
+
+def test_threads_are_told_of_a_failure_before_they_are_waited_for():
+    abandoned, begun = threading.Event(), threading.Event()
+
+    def work(number):
+        if number == 0:
+            assert begun.wait(10)
+            raise KeyboardInterrupt
+        begun.set()
+        return abandoned.wait(10)
+
+    with pytest.raises(KeyboardInterrupt), Workers(2, abandoned.set) as workers:
+        workers.map(work, [0, 1])
+    assert abandoned.is_set()
+
+
+def test_a_block_that_ends_well_fails_nobody():
+    with Workers(2, pytest.fail) as workers:
+        assert workers.map(abs, [-1, -2]) == [1, 2]

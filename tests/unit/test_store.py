@@ -229,3 +229,17 @@ def test_pairs_keep_within_the_promise(cache_bytes):
     # every pair at work may hold its rows and as much again for its working set
     at_work = grams.at_once * 2 * min(80**2 * 8, grams.share)
     assert tables + at_work <= cache_bytes
+
+
+@both
+@pytest.mark.parametrize("with_tables", [False, True])
+def test_the_whole_matrix_after_some_of_its_rows(dtype, with_tables):
+    """Rows that others may be reading stay where they are."""
+    gram, everyone = stored(dtype, with_tables), np.arange(N)
+    block(gram, [90, 3, 17, 4], everyone, dtype)
+    gram.apply(everyone, np.array([5, 60]), np.ones(2), np.zeros(N), dtype)
+    before = gram._table[17].ctypes.data
+    whole = gram.whole(dtype)
+    assert whole.tobytes() == block(plain(), everyone, everyone, dtype).tobytes()
+    assert whole[17].ctypes.data == before
+    assert block(gram, [90, 3], everyone, dtype).tobytes() == whole[[90, 3]].tobytes()

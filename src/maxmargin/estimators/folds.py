@@ -70,7 +70,7 @@ def out_of_fold(
         Who watches.
     """
     part: Any = whole.part
-    lesser = replace(solver, cache_bytes=solver.cache_bytes // FOLDS)
+    lesser = replace(solver, cache_bytes=max(1, solver.cache_bytes // FOLDS))
     scores = np.zeros(part.rows.size)
 
     def one(fold: int) -> Solved | None:

@@ -13,13 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
 from maxmargin.errors import InputError, Stop
-from maxmargin.estimators.fitting import (
-    Solution,
-    Task,
-    fitted_attributes,
-    solve_all,
-    warn_about,
-)
+from maxmargin.estimators.advice import warn_about
+from maxmargin.estimators.fitting import Solution, Task, fitted_attributes, solve_all
 from maxmargin.estimators.going_on import coefficients_to_go_on_from, earlier_model
 from maxmargin.estimators.kernel_input import check_precomputed
 from maxmargin.estimators.multiclass import Duals

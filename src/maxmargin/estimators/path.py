@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.fitting import solve_all, warn_about
+from maxmargin.estimators.advice import warn_about
+from maxmargin.estimators.fitting import solve_all
 from maxmargin.estimators.linear.machine import LinearMachine
 from maxmargin.estimators.linear.path import fit_along
 from maxmargin.estimators.machine import KernelMachine

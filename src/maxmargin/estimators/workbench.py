@@ -115,7 +115,8 @@ class _Pairs:
             return found, int(gram.n_kernel)
 
         most = self._grams.at_once
-        with Workers(1 if most == 1 else min(self._workers.count, most)) as outside:
+        count = 1 if most == 1 else min(self._workers.count, most)
+        with Workers(count, self._workers.on_failure) as outside:
             found = outside.map(one, range(len(self._pairs)))
         own = sum(count for _, count in found)
         return [result for result, _ in found], self._grams.n_kernel + own
@@ -137,7 +138,7 @@ class _Rests:
         self._count, self._workers = len(parts), workers
         need = self._gram.n**2 * self._gram.precisions[0].itemsize
         self._stored = self._gram.cost > 0.0 and need <= cache_bytes // 2
-        self.share = cache_bytes // 8 if self._stored else cache_bytes
+        self.share = max(1, cache_bytes // 8) if self._stored else cache_bytes
         if self._stored:
             self._gram = StoredGram(self._gram)
 
@@ -145,7 +146,7 @@ class _Rests:
         """All classes."""
         before = self._gram.n_kernel
         at_once = min(4, self._workers.count) if self._stored else 1
-        with Workers(at_once) as outside:
+        with Workers(at_once, self._workers.on_failure) as outside:
             found = outside.map(
                 lambda number: work(number, self._gram), range(self._count)
             )

@@ -89,7 +89,7 @@ class PairGrams:
         sizes = sorted((one.size for one in members), reverse=True)
         self._gram, self._members = gram, members
         self._dtype = gram.precisions_for(sum(sizes[:2]))[0]
-        self.share = cache_bytes // 8
+        self.share = max(1, cache_bytes // 8)
         largest = sum(sizes[:2]) ** 2 * self._dtype.itemsize
         self.at_once = max(
             1, int(0.75 * cache_bytes) // max(1, 2 * min(largest, self.share))

@@ -303,11 +303,11 @@ class VectorCross:
         a row's values do not depend on the rows that it comes with.
     workers : Workers
         Threads for large requests.
-    weight : float
-        Euclidean norm of the coefficients that the values will be multiplied by. For the
-        Gaussian kernel and float32 rows the values are made in float32 if their
-        rounding, 1e-7·(1 + 2·gamma·mean ‖b‖²) each, is then expected to change a sum by
-        less than 5e-4. In all other cases they are made in float64, as sums always are.
+    groups : sequence of Group
+        What the values will be multiplied by, if known. For the Gaussian kernel and
+        float32 rows the values are made in float32 if their rounding, for b
+        1e-7·(1 + 2·gamma·‖b‖²), is then expected to change no sum by more than 5e-4.
+        In all other cases they are made in float64, as sums always are.
     """
 
     def __init__(
@@ -316,7 +316,7 @@ class VectorCross:
         A: Any,
         B: Any,
         workers: Workers,
-        weight: float = np.inf,
+        groups: Sequence[Group] = (),
     ) -> None:
         self._workers = workers
         spread = spread_of(B)
@@ -325,14 +325,11 @@ class VectorCross:
             spread = sparse
             A, B = both_thinned(A, B, spread.means, workers)
         dtype: np.dtype[Any] = DOUBLE
-        if isinstance(kernel, Rbf) and weight < np.inf and _both_single(A, B):
+        if isinstance(kernel, Rbf) and groups and _both_single(A, B):
             same, (right,) = prepare(kernel, spread, SINGLE, B)
             norms = _norms(right, B.shape[0], SINGLE, workers)
-            reach = same.gamma * float(norms.mean(dtype=np.float64))
-            if (
-                same.gamma < _LARGEST_SINGLE
-                and _ROUNDING * (1.0 + 2.0 * reach) * weight <= _TOLERATED
-            ):
+            each = _ROUNDING * (1.0 + 2.0 * same.gamma * norms.astype(np.float64))
+            if same.gamma < _LARGEST_SINGLE and _largest(groups, each) <= _TOLERATED:
                 dtype = SINGLE
         self._kernel, (left, right) = prepare(kernel, spread, dtype, A, B)
         self._sides = (
@@ -383,20 +380,31 @@ def _both_single(A: Any, B: Any) -> bool:
     return bool(alike and A.dtype == SINGLE and B.dtype == SINGLE)
 
 
+def _sums(groups: Sequence[Group]) -> int:
+    """How many sums some groups add to."""
+    return 1 + max(int(group.places.max()) for group in groups)
+
+
+def _largest(groups: Sequence[Group], each: Vector) -> float:
+    """The largest expected change of a sum whose terms change by so much each."""
+    squares = np.zeros(_sums(groups))
+    for group in groups:
+        mine = each[group.start : group.start + group.coef.shape[1]]
+        squares[group.places] += ((group.coef * mine) ** 2).sum(axis=1)
+    return float(np.sqrt(squares.max()))
+
+
 def vector_expansion(
     kernel: VectorKernel, X: Any, vectors: Any, groups: Sequence[Group], workers: Workers
 ) -> Vector:
     """The sums of :func:`maxmargin.kernels.factory.grouped_expansion`."""
-    squares = np.zeros(1 + max(int(group.places.max()) for group in groups))
-    for group in groups:
-        squares[group.places] += (group.coef**2).sum(axis=1)
-    weight = float(np.sqrt(squares.max()))
-    cross = VectorCross(kernel, X, vectors, workers, weight)
-    out = np.zeros((X.shape[0], squares.size))
+    sums = _sums(groups)
+    cross = VectorCross(kernel, X, vectors, workers, groups)
+    out = np.zeros((X.shape[0], sums))
     _expand(cross, groups, out)
     far = np.flatnonzero(cross.too_far())
     if far.size:  # not all in float64: a row's bits are its own affair
-        again = np.zeros((far.size, squares.size))
+        again = np.zeros((far.size, sums))
         _expand(VectorCross(kernel, X[far], vectors, workers), groups, again)
         out[far] = again
     return out

@@ -51,15 +51,16 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
             often = count[start : start + starts.step]
             if sparse.issparse(some):
                 stored = np.diff(some.indptr)
-                zeros = float(often @ (X.shape[1] - stored))
+                zeros = float((often * (X.shape[1] - stored)).sum())
                 total += zeros * (-centre) ** power
                 some, often = some.data[:, None], np.repeat(often, stored)
             apart = _scaled(some, -exponent)
             apart -= centre
             if power == 2:
-                total += float(often @ np.einsum("ij,ij->i", apart, apart))
+                each = np.einsum("ij,ij->i", apart, apart)
             else:
-                total += float(often @ apart.sum(axis=1))
+                each = apart.sum(axis=1)
+            total += float((often * each).sum())  # no BLAS: its bits vary with threads
         return total
 
     total = moment(moment(0.0, 1) / size, 2)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["DEAR", "StoredGram", "binary_gram"]
 
 _SMALL = 2560  # points whose whole matrix is soon computed
+_BESIDE = 1 << 20  # values that are computed beside the table at a time
 DEAR = 3.0  # cost of a kernel value above which keeping it beats computing it again
 
 
@@ -168,8 +169,10 @@ class StoredGram:
         if dtype != self._dtype or not self.keeps_all:
             return None
         with self._lock:
-            if self._used < self.n:
+            if self._used == 0:
                 self._compute_whole()
+            elif self._used < self.n:
+                self._fill(np.flatnonzero(self._slot < 0))
         return self._table
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
@@ -205,16 +208,38 @@ class StoredGram:
         if (self._slot[wanted] >= 0).all() or self._used == self.room:
             return
         with self._lock:
-            table = self._allot()
-            missing = wanted[self._slot[wanted] < 0][: self.room - self._used]
+            self._fill(wanted[self._slot[wanted] < 0][: self.room - self._used])
+
+    def _fill(self, missing: Index) -> None:
+        """Compute rows that are not there, for which there is room.
+
+        Where there is room for all, every point has the row of its number: then the
+        table is the matrix when it is full, and no row ever moves that others read.
+        """
+        if self.keeps_all:
+            slots = missing = np.unique(missing)
+        else:
             slots = np.arange(self._used, self._used + missing.size)
-            if self._own is None:
-                everyone = np.arange(self.n, dtype=np.intp)
-                self._gram.block(missing, everyone, table[self._used :])
-            else:
-                self._compute_beside(missing, slots, self._own)
-            self._used += missing.size
-            self._slot[missing] = slots  # now, not before: others read without lock
+        if self._own is None:
+            self._compute_rows(missing, slots)
+        else:
+            self._compute_beside(missing, slots, self._own)
+        self._used += missing.size
+        self._slot[missing] = slots  # now, not before: others read without lock
+
+    def _compute_rows(self, missing: Index, slots: Index) -> None:
+        """Whole rows, in place where they are neighbours."""
+        table = self._allot()
+        everyone = np.arange(self.n, dtype=np.intp)
+        if missing.size and np.array_equal(slots, slots[0] + everyone[: slots.size]):
+            self._gram.block(missing, everyone, table[slots[0] :])
+            return
+        step = max(64, _BESIDE // self.n)
+        values = np.empty((min(step, missing.size), self.n), self._dtype)
+        for start in range(0, missing.size, step):
+            some = missing[start : start + step]
+            self._gram.block(some, everyone, values)
+            table[slots[start : start + step]] = values[: some.size]
 
     def _allot(self) -> NDArray[Any]:
         if self._table is None:
@@ -241,7 +266,7 @@ class StoredGram:
         self, missing: Index, slots: Index, own: tuple[NDArray[Any], NDArray[Any]]
     ) -> None:
         """Values within a class are copied, those between the classes computed."""
-        assert self._table is not None
+        kept = self._allot()
         border = own[0].shape[0]
         everyone = np.arange(self.n, dtype=np.intp)
         first = missing < border
@@ -251,10 +276,10 @@ class StoredGram:
         ):
             points, places = missing[mine], slots[mine]
             if points.size:
-                self._table[places, start : start + len(table)] = table[points - start]
+                kept[places, start : start + len(table)] = table[points - start]
                 values = np.empty((points.size, others.size), self._dtype)
                 self._gram.block(points, others, values)
-                self._table[places, others[0] : others[-1] + 1] = values
+                kept[places, others[0] : others[-1] + 1] = values
 
 
 def binary_gram(gram: Any, cache_bytes: int, *, again: bool = False) -> tuple[Any, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,15 +89,24 @@ class TableGram:
 
 
 class CallableGram:
-    """The matrix of a Python function ``k(A, B)`` → (len(A), len(B)) array."""
+    """The matrix of a Python function ``k(A, B)`` → (len(A), len(B)) array.
+
+    Problems of one fit may be spread over threads; nobody's kernel should have to know,
+    so its calls wait for each other.
+    """
 
     precisions = (np.dtype(np.float64),)
     cost = 20.0
 
     def __init__(
-        self, kernel: Callable[[Any, Any], Any], X: Any, index: Index | None = None
+        self,
+        kernel: Callable[[Any, Any], Any],
+        X: Any,
+        index: Index | None = None,
+        turn: threading.RLock | None = None,
     ) -> None:
         self._kernel, self._X, self._index = kernel, X, index
+        self._turn = threading.RLock() if turn is None else turn
         self.n = X.shape[0] if index is None else index.size
         self.n_kernel = 0
 
@@ -106,7 +116,16 @@ class CallableGram:
 
     def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> CallableGram:
         """The matrix of the points ``index``."""
-        return CallableGram(self._kernel, self._X, self._global(index))
+        return CallableGram(self._kernel, self._X, self._global(index), self._turn)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The lock stays behind when pickled."""
+        return {name: one for name, one in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy has a lock of its own."""
+        self.__dict__.update(state)
+        self._turn = threading.RLock()
 
     def narrowed(self, index: Index) -> CallableGram:
         """The matrix of the points ``index``."""
@@ -140,7 +159,8 @@ class CallableGram:
     def _values(self, rows: Index, cols: Index) -> Vector:
         left, right = self._X[self._global(rows)], self._X[self._global(cols)]
         self.n_kernel += rows.size * cols.size
-        return called(self._kernel, left, right)
+        with self._turn:
+            return called(self._kernel, left, right)
 
     def _global(self, index: Index) -> Index:
         return index if self._index is None else self._index[index]

@@ -299,10 +299,9 @@ class WorkingSetSmo(Steppable):
     def _is_solution(self, problem: Problem, state: State, K: NDArray[Any]) -> bool:
         """Whether W, which is everything, is solved; F is summed anew from K."""
         members = state.working_set
-        beta = state.beta[members]
-        support = np.flatnonzero(beta)
+        q = members.size
         F = problem.p.copy()
-        F[members] += beta[support] @ K[support, : members.size]
+        F[members] += state.beta[members] @ K[:q, :q]
         worst = violation(problem, state.beta, F)
         if worst > self.tol:
             return False

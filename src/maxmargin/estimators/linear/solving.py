@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin._interrupt import Interrupt
 from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.fitting import ADVICE, observers_of
+from maxmargin.estimators.advice import ADVICE, CALLER
+from maxmargin.estimators.fitting import observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
 from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.parallel import Workers
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Before", "LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
 
 AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
-
-# warn → warn_if_early → _fit → fit → (the decorator with_callbacks →) the caller
-CALLER = 5 if FIT_IS_WRAPPED else 4
 
 
 class LinearTask(NamedTuple):
@@ -100,7 +97,10 @@ def solve_all(
     watching = [*observers_of(estimator, count), *bridges]
     # One for all classes, whichever thread comes first.
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    with Interrupt() as interrupt, Workers(estimator.n_jobs) as workers:
+    with (
+        Interrupt() as interrupt,
+        Workers(estimator.n_jobs, interrupt.abandon) as workers,
+    ):
         design = design_of(estimator, task, workers)
 
         def one(number: int) -> Solved:

@@ -16,7 +16,8 @@ from maxmargin._interrupt import Interrupt
 from maxmargin.certificate import worst_of
 from maxmargin.design import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.fitting import CALLER, observers_of
+from maxmargin.estimators.advice import CALLER
+from maxmargin.estimators.fitting import observers_of
 from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.stochastic_task import Task, partial_task, whole_task
@@ -233,7 +234,10 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
             random = check_random_state(self.random_state)
             seeds = random.randint(2**31 - 1, size=count).tolist()
         solver = self._solver(tol=tol, max_iter=max_iter)
-        with Interrupt() as interrupt, Workers(self.n_jobs) as workers:
+        with (
+            Interrupt() as interrupt,
+            Workers(self.n_jobs, interrupt.abandon) as workers,
+        ):
             design = self._design(task, workers)
             if walks is not None and walks[0].v.size != design.width:
                 msg = (
