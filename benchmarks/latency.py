@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from benchmarks.page import replace_between
+from benchmarks.speed import table
 
 SRC = Path(__file__).resolve().parents[1] / "src"
-README = SRC.parent / "README.md"
 MARKS = ("<!-- latency: begin -->", "<!-- latency: end -->")
 
 IMPORT = """
@@ -98,13 +100,17 @@ def measure(repeats: int = 5, cold_repeats: int = 3) -> list[Row]:
     ]
 
 
+def records(rows: list[Row]) -> list[dict[str, Any]]:
+    """The rows as JSON can hold them."""
+    return [
+        {"name": r.name, "median": r.median, "budget": r.budget, "runs": r.runs}
+        for r in rows
+    ]
+
+
 def write_readme(rows: list[Row]) -> None:
     """Put the rows between the markers of the README."""
-    lines = ["| | median s | budget s |", "|---|---|---|"]
-    lines += [f"| {row.name} | {row.median:.2f} | {row.budget:g} |" for row in rows]
-    head, rest = README.read_text().split(MARKS[0])
-    tail = rest.split(MARKS[1])[1]
-    README.write_text("\n".join([head + MARKS[0], *lines, MARKS[1]]) + tail)
+    replace_between(MARKS, table.latency(records(rows)))
 
 
 def main() -> int:
@@ -117,11 +123,7 @@ def main() -> int:
     if args.readme:
         write_readme(rows)
     if args.json:
-        out = [
-            {"name": r.name, "median": r.median, "budget": r.budget, "runs": r.runs}
-            for r in rows
-        ]
-        print(json.dumps(out, indent=2))
+        print(json.dumps(records(rows), indent=2))
     else:
         print(f"{'seconds, in fresh processes':42}{'median':>8}{'budget':>8}  verdict")
         for row in rows:

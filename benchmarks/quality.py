@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import statistics
 import time
 import warnings
@@ -24,8 +23,10 @@ from tests import data
 
 import maxmargin
 from benchmarks.page import replace_between
+from benchmarks.speed import table as common
 from benchmarks.speed.datasets import SETS as PANEL
 from benchmarks.speed.datasets import Set
+from benchmarks.speed.machine import commit, describe
 
 HERE = Path(__file__).parent
 MARKS = ("<!-- quality: begin -->", "<!-- quality: end -->")
@@ -39,16 +40,16 @@ SETS: dict[str, Set] = {
     "letter": PANEL["letter"],
     "ijcnn1": PANEL["ijcnn1"],
     "a9a": PANEL["a9a-csr"],
-    "a9a sample": Set(
+    "a9a-8000": Set(
         lambda: data.a9a().first(8000), "NuSVC", {"nu": 0.3, "gamma": 1 / 32},
         "8,000 × 123, CSR",
     ),
     "houses": PANEL["houses"],
-    "houses, ν": Set(
+    "houses-nu": Set(
         data.houses, "NuSVR", {"C": 1.0, "nu": 0.5, "gamma": 0.125}, "18,576 × 8"
     ),
     "abalone": Set(data.abalone, "SVR", {"C": 10.0, "gamma": 0.1}, "3,760 × 10"),
-    "mnist 10k": PANEL["mnist10k-one"],
+    "mnist10k-one": PANEL["mnist10k-one"],
 }  # fmt: skip
 
 
@@ -101,6 +102,7 @@ def measure(name: str, repeat: int) -> list[dict[str, Any]]:
         rows.append(
             {
                 "set": name,
+                "commit": commit(),
                 "kind": case.kind,
                 "shape": case.shape,
                 "parameters": case.parameters,
@@ -153,6 +155,9 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--repeat", type=int, default=3)
     chosen = parser.parse_args()
+    unknown = [name for name in chosen.sets if name not in SETS]
+    if unknown:
+        parser.error(f"no such set: {', '.join(unknown)}; there are {', '.join(SETS)}")
     warnings.simplefilter("ignore")  # a peer's own warnings are not ours to show
     results = HERE / "results"
     results.mkdir(exist_ok=True)
@@ -167,11 +172,10 @@ def main() -> None:
     rows = [row for name in SETS for row in by_set[name]]
     text = table(rows)
     print(text)
-    machine = f"{platform.processor() or platform.machine()}, {platform.platform()}"
-    stored.write_text(
-        json.dumps({"machine": machine, "tol": TOL, "rows": rows}, indent=1) + "\n"
-    )
-    replace_between(MARKS, text)
+    run = {"machine": describe(), "tol": TOL, "rows": rows}
+    stored.write_text(json.dumps(run, indent=1) + "\n")
+    told = [text, common.machine(run["machine"]), *common.notes(run)]
+    replace_between(MARKS, "\n\n".join(one for one in told if one))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,6 @@ from benchmarks.linear.score import lines
 from benchmarks.page import README
 from benchmarks.peers.linear import ALL, versions
 from benchmarks.speed import machine, memory
-from benchmarks.speed.table import machine as machine_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,13 +140,11 @@ def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any
 
 
 def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """The stored run with the rows of a part in place of its own, and a note on it."""
+    """The stored run with the rows of a part in place of its own."""
     every = {(one["set"], one["loss"]): one for one in [*stored["rows"], *part["rows"]]}
     order = [(name, loss) for name in SETS for loss in LOSSES[SETS[name].kind]]
     rows = [every[key] for key in order if key in every]
-    names = ", ".join(dict.fromkeys(one["set"] for one in part["rows"]))
-    note = f"Measured anew: {names}; {machine_line(part['machine'])}"
-    return {**stored, "rows": rows, "notes": [*stored["notes"], note, *part["notes"]]}
+    return {**stored, "rows": rows, "notes": [*stored["notes"], *part["notes"]]}
 
 
 def publish(run: dict[str, Any]) -> None:

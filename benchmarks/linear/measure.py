@@ -10,6 +10,7 @@ from benchmarks.linear.child import contestants
 from benchmarks.linear.datasets import SETS
 from benchmarks.linear.race import median, race, reference
 from benchmarks.peers.linear import OURS
+from benchmarks.speed.machine import commit
 from benchmarks.speed.remote import Unable
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def row(
         "C": problem.C,
         "epsilon": problem.epsilon if problem.kind == "SVR" else None,
         "measured": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
         "machines": {},
     }
     try:

@@ -38,7 +38,7 @@ def _picture(case: str) -> str:
 def text(run: dict[str, Any], images: str = "images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
-    parts = [common.machine(run["machine"]), *run.get("notes", [])]
+    parts = [common.machine(run["machine"]), *common.notes(run)]
     parts += ["## Means", table.means(found)]
     if run.get("drawn"):
         parts.append(f"![Ratios to the fastest peer, row by row]({images}/{BARS})")
@@ -81,7 +81,7 @@ def publish(run: dict[str, Any]) -> list[str]:
     for target, lines in found.items():
         short += [f"Seconds to a relative duality gap of {target:g}:"]
         short += [table.fits(lines), table.legend(lines)]
-    short += [common.machine(run["machine"]), *run.get("notes", [])]
+    short += [common.machine(run["machine"]), *common.notes(run)]
     without = []
     for where, parts in zip(PAGES, (short, [text(run)]), strict=True):
         whole = where.read_text(encoding="utf-8") if where.exists() else ""

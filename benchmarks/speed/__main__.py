@@ -112,23 +112,18 @@ def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any
         with told(run, "memory"):
             run["memory"] = footprint.measure(cases, plan)
     if not chosen.quick:
-        run["latency"] = [
-            {"name": r.name, "median": r.median, "budget": r.budget, "runs": r.runs}
-            for r in latency.measure()
-        ]
+        run["latency"] = latency.records(latency.measure())
     return run
 
 
 def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    """The stored run with the rows of a part in place of its own, and a note on it."""
+    """The stored run with the rows of a part in place of its own."""
     new = {(one["set"], one["dtype"]): one for one in part["rows"]}
     old = {(one["set"], one["dtype"]): one for one in stored["rows"]}
     every = {**old, **new}
     order = [(name, dtype) for name in SETS for dtype in DTYPES]
     rows = [every[key] for key in order if key in every]
-    names = ", ".join(dict.fromkeys(one["set"] for one in part["rows"]))
-    note = f"Measured anew: {names}; {table.machine(part['machine'])}"
-    return {**stored, "rows": rows, "notes": [*stored["notes"], note, *part["notes"]]}
+    return {**stored, "rows": rows, "notes": [*stored["notes"], *part["notes"]]}
 
 
 def main(given: list[str] | None = None) -> None:

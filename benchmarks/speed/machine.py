@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.peers import ALL
 
-__all__ = ["describe"]
+__all__ = ["commit", "describe"]
 
 ALSO = ("numpy", "scipy", "numba")
 
@@ -34,7 +34,7 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _commit() -> str:
+def commit() -> str:
     """What is checked out; empty without git, as in an unpacked archive."""
     try:
         done = subprocess.run(
@@ -59,7 +59,7 @@ def describe() -> dict[str, Any]:
         else os.cpu_count(),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "commit": _commit(),
+        "commit": commit(),
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "packages": {package: _version(package) for package in packages},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import ALL, OURS
 from benchmarks.speed.datasets import SETS, Problem, Task, problem_of
+from benchmarks.speed.machine import commit
 from benchmarks.speed.remote import Late, Remote, Unable
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
         "small": one.small,
         "tol": plan.tol,
         "measured": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
         "machines": {remote.name: record for remote, record in records.items()},
     }
     for remote, record in solved.items():

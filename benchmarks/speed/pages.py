@@ -34,7 +34,7 @@ def _legend(run: dict[str, Any], lines: list[Line]) -> str:
 def text(run: dict[str, Any], images: str = "images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
-    parts = [table.machine(run["machine"]), *run.get("notes", [])]
+    parts = [table.machine(run["machine"]), *table.notes(run)]
     parts += ["## Means", table.means(found)]
     if run.get("drawn"):
         parts.append(f"![Ratios to the fastest peer, set by set]({images}/{BARS})")
@@ -79,7 +79,7 @@ def publish(run: dict[str, Any]) -> None:
         _legend(run, lines),
         table.means(found),
         table.machine(run["machine"]),
-        *run.get("notes", []),
+        *table.notes(run),
     ]
     replace_between(MARKS, "\n\n".join(part for part in short if part))
     replace_between(MARKS, text(run), DOCS / "speed.md")

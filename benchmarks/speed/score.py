@@ -4,7 +4,8 @@ A library whose answer the referee finds above ``tol`` is judged by its run at t
 An answer that is above tol even there, or whose objective misses the best one by more
 than a relative 1e-6, is wrong (‡): no time of it is counted as a peer's. In rows of
 float32 data the libraries that only know float64 keep the figures of their float64 row:
-they would convert the data and do the same.
+they would convert the data and do the same. So does one whose answer in float32 is no
+solution, if that in float64 is: its user would convert the data.
 
 A violation 0.1 % above tol is enough for †, and tol/2 may take twice as long; a peer that
 is wrong counts nowhere. Both favour whoever is exact, that is us: so every ratio of fits
@@ -26,7 +27,7 @@ __all__ = ["Line", "Standing", "geometric_mean", "lines"]
 
 Record = dict[str, Any]
 MISSED = 1e-6  # relative distance of an objective from the best
-RETIMED, WRONG, UNJUDGED = "†", "‡", "?"
+RETIMED, WRONG, UNJUDGED, CONVERTED = "†", "‡", "?", "§"
 
 
 class Standing(NamedTuple):
@@ -46,7 +47,8 @@ class Standing(NamedTuple):
     @property
     def counts(self) -> bool:
         """Whether its time is that of a solved problem."""
-        return self.fit is not None and not self.capped and self.mark in ("", RETIMED)
+        solved = self.mark in ("", RETIMED, CONVERTED)
+        return self.fit is not None and not self.capped and solved
 
 
 NOT_RUN = Standing(None, None, None, None, None, reason="not run")
@@ -180,6 +182,14 @@ def _line(row: Record, machines: dict[str, Standing]) -> Line:
     )
 
 
+def _converted(double: Standing, single: Standing) -> Standing:
+    """The figures of float64 rows, for a library that cannot solve them in float32."""
+    firsts = [one.first for one in (double, single) if one.first is not None]
+    return double._replace(
+        mark=CONVERTED, decide=single.decide or double.decide, first=min(firsts)
+    )
+
+
 def lines(rows: list[Record], dtype: str) -> list[Line]:
     """The lines of one precision, in the order of the rows."""
     doubles = {row["set"]: row for row in rows if row["dtype"] == "float64"}
@@ -190,8 +200,11 @@ def lines(rows: list[Record], dtype: str) -> list[Line]:
         machines = _standings(row)
         if row["set"] in doubles:
             for name, standing in _standings(doubles[row["set"]]).items():
+                here = machines.get(name, NOT_RUN)
                 if dtype not in ALL[name].precisions:
                     machines[name] = standing
+                elif name != OURS and standing.counts and not here.counts:
+                    machines[name] = _converted(standing, here)
         ordered = {name: machines[name] for name in ALL if name in machines}
         found.append(_line(row, ordered))
     return found

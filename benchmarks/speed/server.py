@@ -66,9 +66,10 @@ class Server:
 
     def limit(self, repeat: int) -> dict[str, Any]:
         """Seconds of the unavoidable work for the support vectors of the last fit."""
-        support = self.machine.result().support_
-        gamma = self.problem.parameters["gamma"]
-        return limit.measure(self.problem.X, support, gamma, repeat)
+        model, problem = self.machine.result(), self.problem
+        share = limit.needed_share(model, problem.y)
+        gamma = problem.parameters["gamma"]
+        return limit.measure(problem.X, model.support_, gamma, repeat, share)
 
     def peak(self) -> dict[str, float]:
         """Memory of one fit above what there was before it, in MB."""

@@ -21,6 +21,7 @@ __all__ = [
     "machine",
     "means",
     "memory",
+    "notes",
     "predictions",
     "quality",
     "seconds",
@@ -192,10 +193,15 @@ def legend(found: list[Line], tol: float) -> str:
             f"‡ wrong: above tol at tol/2 too, or an objective that misses the best by "
             f"more than {score.MISSED:g} of it; not counted."
         )
+    if score.CONVERTED in marks:
+        told.append("§ no solution in float32: the seconds are those of float64 rows.")
     if marks & {score.RETIMED, score.WRONG}:
         told.append("In parentheses the ratio if every peer's run at tol counted.")
     if any(one.capped for one in every):
-        told.append("\\> ended there; ratios with it are lower bounds.")
+        told.append(
+            "\\> ended there: after 180 s, or ten times as long as another peer took (at "
+            "least 30 s); ratios with it are lower bounds."
+        )
     reasons = {
         f"{name} on {line.row['set']}: {one.reason}."
         for line in found
@@ -231,6 +237,23 @@ def latency(records: list[dict[str, Any]]) -> str:
     """Import and first fits."""
     body = [[r["name"], f"{r['median']:.2f}", f"{r['budget']:g}"] for r in records]
     return grid(["", "median s", "budget s"], body)
+
+
+def notes(run: dict[str, Any]) -> list[str]:
+    """What a run says of itself, and with which commits, where there are several."""
+    return [_commits(run["rows"]), *run.get("notes", [])]
+
+
+def _commits(rows: list[dict[str, Any]]) -> str:
+    sets: dict[str, list[str]] = {}
+    for one in rows:
+        names = sets.setdefault(one.get("commit", ""), [])
+        if one["set"] not in names:
+            names.append(one["set"])
+    if len(sets) < 2:
+        return ""
+    told = [f"{', '.join(names)} with {commit}" for commit, names in sets.items()]
+    return f"Measured set by set, all libraries by turns: {'; '.join(told)}."
 
 
 def machine(about: dict[str, Any]) -> str:

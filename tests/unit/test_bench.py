@@ -17,7 +17,7 @@ from benchmarks.speed.measure import Plan, fits
 from benchmarks.speed.remote import Late, Remote, Unable
 from sklearn.datasets import load_iris
 
-from maxmargin import certify
+from maxmargin import SVC, certify
 
 TOL = 1e-3
 
@@ -309,17 +309,14 @@ def test_a_part_replaces_its_rows_only():
         "rows": [row(ours=record(1.0)), row(name="letter", ours=record(2.0))],
         "growth": {},
     }
-    new = {**describe(), "commit": "abc1234"}
-    rows = [row(name="usps", ours=record(5.0))]
-    part = {"machine": new, "notes": [], "rows": rows}
+    rows = [{**row(name="usps", ours=record(5.0)), "commit": "abc1234"}]
+    part = {"machine": describe(), "notes": [], "rows": rows}
     both = merged(stored, part)
     assert [one["set"] for one in both["rows"]] == ["usps", "letter"]
     assert both["rows"][0]["machines"][OURS]["fit"] == [5.0]
     # The page says that not all of it is of one run.
-    (note,) = both["notes"]
-    assert note.startswith("Measured anew: usps; ")
-    assert "commit abc1234" in note
-    assert note in pages.text(both)
+    assert "by turns: usps with abc1234; letter with" in pages.text(both)
+    assert "by turns" not in pages.text(stored)
 
 
 def test_only_a_whole_run_rewrites_the_pages(capsys):
@@ -336,3 +333,33 @@ def test_every_adapter_has_the_four_verbs():
         assert issubclass(kind, Machine)
         assert not kind.__abstractmethods__
         assert set(kind.precisions) <= {"float64", "float32"}
+
+
+def test_an_answer_that_float32_spoils_counts_in_float64():
+    """Its user would convert the rows; the time of the wrong answer is told as well."""
+    rows = [
+        row(ours=record(1.0), sklearnex=record(4.0)),
+        row("float32", ours=record(0.5), sklearnex=record(1.0, violation=0.1)),
+    ]
+    (line,) = score.lines(rows, "float32")
+    assert line.machines["sklearnex"].mark == score.CONVERTED
+    assert (line.fastest, line.unmarked) == (8.0, 2.0)
+    assert "4.00§" in table.fits([line])
+    assert "§ no solution in float32" in table.legend([line], TOL)
+
+
+def test_pairs_need_a_share_of_the_values():
+    """Three classes in a row along a line: the outer two do not meet in the middle."""
+    X = np.arange(30.0).reshape(-1, 1)
+    y = np.repeat([0, 1, 2], 10)
+    model = SVC(C=10.0, gamma=0.05).fit(X, y)
+    needed = 0
+    own = np.repeat(np.arange(3), model.n_support_)
+    for column, c in zip(model.dual_coef_.T, own, strict=True):
+        others = [other for other in range(3) if other != c]
+        met = {other for other, beta in zip(others, column, strict=True) if beta != 0.0}
+        needed += 10 * (1 + len(met))
+    share = limit.needed_share(model, y)
+    assert share == pytest.approx(needed / (30 * own.size))
+    assert 0.5 < share < 1.0
+    assert limit.needed_share(SVC().fit(X, y > 0), y > 0) == 1.0

@@ -266,11 +266,10 @@ def test_pages_and_pictures(tmp_path, monkeypatch):
 
 def test_a_part_replaces_its_rows_only():
     stored = run_of(row(ours=entry(1.0)), row("w8a", ours=entry(2.0)))
-    both = merged(stored, run_of(row(ours=entry(5.0))))
+    both = merged(stored, run_of({**row(ours=entry(5.0)), "commit": "abc1234"}))
     assert [one["set"] for one in both["rows"]] == ["a9a", "w8a"]
     assert both["rows"][0]["machines"][OURS]["targets"]["0.001"]["fit"] == [5.0]
-    (note,) = both["notes"]
-    assert note.startswith("Measured anew: a9a; ")
+    assert "by turns: a9a with abc1234; w8a with" in pages.text(both)
 
 
 def test_only_a_whole_run_rewrites_the_pages(capsys):
