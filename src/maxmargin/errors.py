@@ -15,10 +15,13 @@ from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 __all__ = [
     "OVERFLOW",
     "ConvergenceWarning",
+    "DataFileError",
+    "FileError",
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "ModelFileError",
     "NumericalError",
     "Stop",
     "VanishingMarginWarning",
@@ -32,6 +35,40 @@ class InputError(ValueError):
 
 class InputTypeError(InputError, TypeError):
     """The caller's mistake, where the kind of object is wrong rather than its value."""
+
+
+class FileError(InputError):
+    """A file is not what it has to be: which, in which line (0: as a whole), and why."""
+
+    def __init__(self, path: object, line: int, reason: str) -> None:
+        super().__init__(str(path), int(line), reason)
+
+    @property
+    def path(self) -> str:
+        """The file's name, as it was given."""
+        return str(self.args[0])
+
+    @property
+    def line(self) -> int:
+        """The line, counted from 1; 0 where no line is to blame."""
+        return int(self.args[1])
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, and what would be right."""
+        return str(self.args[2])
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{where}: {self.reason}"
+
+
+class DataFileError(FileError):
+    """A file of data cannot be read, or holds data that no machine can learn from."""
+
+
+class ModelFileError(FileError):
+    """A file of a model cannot be read, or is no model that this version knows."""
 
 
 class MissingExtraError(ImportError):
