@@ -14,6 +14,7 @@ from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.folds import out_of_fold
 from maxmargin.estimators.parts import judged, solve
 from maxmargin.estimators.solver_choice import chosen_solver
+from maxmargin.estimators.together import solved_together
 from maxmargin.estimators.workbench import workbench
 from maxmargin.kernels.factory import training_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
@@ -90,6 +91,11 @@ def solve_all(
         )
         watching = [interrupt, *observers]
         again = len(tasks) > 1 or first.folds is not None
+        if not observers and not again and warm is None:
+            solver = chosen_solver(estimator, cache_bytes)
+            solved = solved_together(gram, first.parts, solver)
+            if solved is not None:
+                return [Solution(solved, [], [], gram.n_kernel)]
         bench = workbench(
             gram, first.parts, first.scheme, cache_bytes, workers, again=again
         )

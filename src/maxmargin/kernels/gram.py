@@ -88,7 +88,9 @@ def prepare(
 
 def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
     out, zero = np.empty(n, dtype), dtype.type(0.0)
-    workers.spread(lambda a, b: squared_norms(rows, a, b, zero, out), n, 4 * _GRAIN)
+    width = rows.shift.size if isinstance(rows, DenseRows) else rows.longest
+    grain = max(4 * _GRAIN, int(_THREAD / (1.0 + width)))
+    workers.spread(lambda a, b: squared_norms(rows, a, b, zero, out), n, grain)
     return out
 
 

@@ -6,7 +6,7 @@
 and ``linear_joint`` are those without a kernel.
 """
 
-from maxmargin.problem._passes import paid, prices
+from maxmargin.problem._passes import paid, prices, worth
 from maxmargin.problem.joint import (
     JointModel,
     JointProblem,
@@ -81,4 +81,5 @@ __all__ = [
     "scores",
     "svdd",
     "violation",
+    "worth",
 ]

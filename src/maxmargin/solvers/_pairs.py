@@ -43,9 +43,21 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["CONVERGED", "PAUSED", "STUCK", "UNBOUNDED", "move"]
+__all__ = [
+    "CONVERGED",
+    "DOUBLE_NOISE",
+    "PAUSED",
+    "SINGLE_NOISE",
+    "STUCK",
+    "UNBOUNDED",
+    "fresh_gradient",
+    "move",
+    "move_pairs",
+]
 
 CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
+# Relative rounding error of kernel values
+SINGLE_NOISE, DOUBLE_NOISE = 1e-7, 1e-12
 
 _BLOCK = 256  # a sweep keeps one minimum a block, then looks for its place in that block
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
@@ -353,6 +365,21 @@ def _move_singles(
 
 # By the number of sums of the problem; each is compiled when it is first used.
 _MOVES = tuple(njit(one) for one in (_move_singles, _move_pairs, _move_within_sides))
+move_pairs = _MOVES[1]
+
+
+def _fresh_gradient(K, q, beta, p, out):
+    """Out = p + Kβ on the leading q×q block: what steps have added up, without drift."""
+    for k in range(q):
+        out[k] = p[k]
+    for i in range(q):
+        if beta[i] != 0.0:
+            row, step = K[i][:q], beta[i]
+            for k in range(q):
+                out[k] += step * row[k]
+
+
+fresh_gradient = njit(_fresh_gradient)
 
 
 def move(

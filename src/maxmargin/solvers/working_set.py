@@ -68,18 +68,23 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["WorkingSetSmo"]
+__all__ = ["SOLVED", "WorkingSetSmo", "pairs_of_a_slice"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 _SLICE = 1 << 26  # operations of one unit
 _EASED = 0.2  # of the violation, that W is solved to
-_SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
+SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
+
+
+def pairs_of_a_slice(q: int) -> int:
+    """Pair steps on q points that make one unit of work."""
+    return max(64, _SLICE // max(256, q))
 
 
 @dataclass(frozen=True)
@@ -236,7 +241,7 @@ class WorkingSetSmo(Steppable):
         state.local[: members.size] = scope.gradient[at]
         # A side that cannot move has no middle.
         state.centre = np.where(np.isfinite(middle), middle, 0.0)[at]
-        digits = _SOLVED if state.complete else _EASED
+        digits = SOLVED if state.complete else _EASED
         state.stop_at = max(digits * worst, 0.5 * self.tol)
         state.phase = Phase.SOLVE
         return Status.RUNNING
@@ -268,10 +273,11 @@ class WorkingSetSmo(Steppable):
             K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
         remaining = self._limit(problem) - state.iterations
-        steps = min(max(64, _SLICE // max(256, q)), remaining)
+        steps = min(pairs_of_a_slice(q), remaining)
         code, done = _pairs.move(
             problem, members, K, state.local[:q], beta, diagonal,
-            noise=1e-12 if K.dtype == DOUBLE else 1e-7, stop_at=state.stop_at,
+            noise=_pairs.DOUBLE_NOISE if K.dtype == DOUBLE else _pairs.SINGLE_NOISE,
+            stop_at=state.stop_at,
             limit=steps, centre=state.centre, last=state.last,
         )  # fmt: skip
         state.beta[members] = beta
@@ -300,8 +306,10 @@ class WorkingSetSmo(Steppable):
         """Whether W, which is everything, is solved; F is summed anew from K."""
         members = state.working_set
         q = members.size
-        F = problem.p.copy()
-        F[members] += state.beta[members] @ K[:q, :q]
+        F = np.empty(problem.n)
+        own = np.empty(q)
+        _pairs.fresh_gradient(K, q, state.beta[members], problem.p[members], own)
+        F[members] = own
         worst = violation(problem, state.beta, F)
         if worst > self.tol:
             return False

@@ -1,0 +1,138 @@
+"""Small fits in one compiled call: the same answers as one problem after the other."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris, load_wine, make_classification
+
+from maxmargin import SVC, certify
+from maxmargin.estimators import fitting
+from maxmargin.observers import History
+from maxmargin.solvers._together import Group, solve_together
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """Whether fits went through the one call, in order."""
+    taken = []
+    real = fitting.solved_together
+
+    def spy(*args):
+        found = real(*args)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(fitting, "solved_together", spy)
+    return taken
+
+
+def rows_of(kind):
+    if kind == "wine":
+        return load_wine(return_X_y=True)
+    if kind == "iris":
+        return load_iris(return_X_y=True)
+    X, y = make_classification(300, 6, flip_y=0.1, random_state=0)
+    return (sp.csr_matrix(X) if kind == "sparse" else X.astype(np.float32)), y
+
+
+@pytest.mark.parametrize("kind", ["iris", "wine", "sparse", "float32"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"C": 100.0},
+        {"C": 1e-6},
+        {"kernel": "linear", "C": 0.01},
+        {"kernel": "poly", "degree": 2, "coef0": 1.0, "C": 0.1},
+        {"multi_class": "ovr"},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_same_bits_as_a_watched_fit(kind, parameters, together):
+    X, y = rows_of(kind)
+    quick = SVC(**parameters).fit(X, y)
+    watched = SVC(callbacks=[History()], **parameters).fit(X, y)
+    # A watched fit does not even ask.
+    assert together == [True]
+    for name in ("support_", "n_iter_", "intercept_", "n_support_"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(watched, name))
+    dense = [getattr(one.dual_coef_, "toarray", lambda one=one: one.dual_coef_)()
+             for one in (quick, watched)]  # fmt: skip
+    np.testing.assert_array_equal(*dense)
+    np.testing.assert_allclose(quick.margin_, watched.margin_, rtol=1e-13)
+    for mine, theirs in zip(
+        quick.certificate_.problems or (quick.certificate_,),
+        watched.certificate_.problems or (watched.certificate_,),
+        strict=True,
+    ):
+        differing = {
+            field.name
+            for field in dataclasses.fields(mine)
+            if getattr(mine, field.name) != getattr(theirs, field.name)
+        }
+        # Sums of β in another order; values of shared rows are counted once.
+        assert differing <= {"balance", "seconds", "n_kernel", "problems"}
+        assert mine.balance < 1e-15
+    assert certify(quick, X, y).ok
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"C": float("inf"), "gamma": 10.0},
+        {"fit_intercept": False},
+        {"loss": "squared_hinge"},
+        {"max_iter": 100_000},
+        {"solver": "smo-platt", "random_state": 0},
+        {"cache_size": 0.01},
+    ],
+    ids=str,
+)
+def test_other_machines_go_the_general_way(parameters, together):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:] + 0.0, y[50:]
+    if parameters.get("C") == float("inf"):
+        keep = np.unique(X, axis=0, return_index=True)[1]
+        X, y = X[keep], y[keep]
+    fitted = SVC(**parameters).fit(X, y)
+    assert together == [False]
+    assert fitted.certificate_.ok
+
+
+def test_weights_of_zero_and_many_rows_go_the_general_way(together):
+    X, y = make_classification(600, random_state=0)
+    SVC().fit(X, y)
+    SVC().fit(X[:200], y[:200], sample_weight=np.arange(200) % 3)
+    assert together[0] is False
+    assert SVC().fit(X[:200], y[:200], sample_weight=np.ones(200)).certificate_.ok
+    assert together[-1] is True
+
+
+def test_what_takes_long_is_left_to_the_solver(together):
+    X, y = make_classification(
+        400, 8, n_informative=4, flip_y=0.3, class_sep=0.3, random_state=1
+    )
+    parameters = {"kernel": "linear", "C": 1e6, "tol": 1e-4, "solver": "smo"}
+    limited = SVC(**parameters, time_limit=0.5)
+    with pytest.warns(match="time limit"):
+        limited.fit(X, y)  # watched by a clock: not asked
+    assert together == []
+    K = X @ X.T
+    everyone = np.arange(400)
+    group = Group(everyone, np.where(y == 1, 1.0, -1.0), np.full(400, 1e6))
+    assert solve_together(K, np.diagonal(K).copy(), [group], 1e-4) is None
+
+
+def test_the_answer_of_two_points():
+    # w = (1, 0) apart by 2: α = ½ each, b = 0, margin 2 (S1's shape, solved by hand).
+    X = np.array([[-1.0, 0.0], [1.0, 0.0]])
+    K = X @ X.T
+    group = Group(np.array([0, 1]), np.array([-1.0, 1.0]), np.array([10.0, 10.0]))
+    (answer,) = solve_together(K, np.diagonal(K).copy(), [group], 1e-6)
+    np.testing.assert_allclose(answer.beta, [-0.5, 0.5])
+    assert answer.bias == pytest.approx(0.0, abs=1e-15)
+    assert answer.norm2 == pytest.approx(1.0)
+    assert (answer.n_support, answer.n_bound, answer.cost) == (2, 0, 0.0)
