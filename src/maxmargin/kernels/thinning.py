@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from maxmargin.parallel import Workers
     from maxmargin.rows import Spread
 
-__all__ = ["both_thinned", "compressed", "sparse_spread", "thinned"]
+__all__ = ["both_thinned", "compressed", "sparse_spread", "thinned", "without_zeros"]
 
 _MOST = 1 / 3  # of the values, that are not zero
 _FULL = 3 / 4  # of a column, from where it may be stored whole and centred
@@ -80,10 +80,9 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
 
     None if, by a sample of evenly spaced rows, they had better stay as they are.
     """
-    if not isinstance(X, np.ndarray) or X.size < _FEW or spread.remote or _on_disk(X):
+    if spread.remote or not _may_be_compressed(X):
         return None
-    some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(np.intp)
-    sample = X[some]
+    sample = _sample(X)
     filled = (sample != 0.0).mean(axis=0)
     if filled.mean() > _MOST:
         return None
@@ -95,6 +94,30 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
     if left > apart:  # squared norms would be more than twice the centred ones
         return None
     return spread._replace(means=np.where(whole, spread.means, 0.0))
+
+
+def without_zeros(X: Any, workers: Workers) -> Any:
+    """X as CSR where at most a third of its values is not zero; otherwise X.
+
+    For sums over the columns, which need no centring.
+    """
+    if X.shape[0] <= _SMALL or not _may_be_compressed(X):
+        return X
+    if (_sample(X) != 0.0).mean() > _MOST:
+        return X
+    found = compressed(X, np.zeros(X.shape[1]), workers)
+    return X if found is None else found
+
+
+def _may_be_compressed(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.size >= _FEW and not _on_disk(X)
+
+
+def _sample(X: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Evenly spaced rows."""
+    some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(np.intp)
+    sample: NDArray[np.floating[Any]] = X[some]
+    return sample
 
 
 def _on_disk(X: Any) -> bool:

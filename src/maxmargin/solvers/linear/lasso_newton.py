@@ -155,7 +155,7 @@ class LassoNewton(Steppable):
         step = _quadratic(H, slope, w)
         moved = design.times(step)
         before = _loss(problem, state.f)
-        promised = float(slope @ step) + _norm(w + step) - _norm(w)
+        promised = _promise(slope, w, step)
         # Near the end a fall drowns in the sums that it is the difference of.
         rounding = _ROUNDING * (before + _norm(w))
         length = 1.0
@@ -242,6 +242,17 @@ def _quadratic(H: NDArray[np.float64], slope: Vector, w: Vector) -> Vector:
         step[crossing] = -w[crossing]
         now = slope + H @ step
     return step
+
+
+def _promise(slope: Vector, w: Vector, step: Vector) -> float:
+    """slope·d + ‖w + d‖₁ − ‖w‖₁, column by column.
+
+    Where a weight keeps its sign, that is (slope + sign)·d: near the end the sums over
+    all columns would have nothing but rounding for a difference.
+    """
+    keeps = np.sign(w) * np.sign(w + step) > 0.0
+    bent = slope * step + (np.abs(w + step) - np.abs(w))
+    return float(np.where(keeps, (slope + np.sign(w)) * step, bent).sum())
 
 
 def _norm(w: Vector) -> float:
