@@ -47,6 +47,7 @@ VARIANTS = [
     LinearSVC(loss="hinge", tol=1e-11),
     LinearSVR(tol=1e-11),
     LinearSVC(intercept="free"),
+    LinearSVC(multi_class="crammer_singer"),
     LinearSVR(loss="squared_epsilon_insensitive"),
 ]
 

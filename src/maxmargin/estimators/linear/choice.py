@@ -17,7 +17,8 @@ For squared losses newton-cg takes the place of dual-descent where rows outnumbe
 relative gap of :data:`TIGHT`, where coordinates crawl. A free intercept is beyond
 dual-descent: newton-cg takes its place for squared losses, gram for the others.
 
-Crammer and Singer's problem of all classes has a solver of its own, crammer-singer.
+Crammer and Singer's problem of all classes has a solver of its own, crammer-singer; that
+of two classes is a hinge, solved as one (:mod:`~maxmargin.solvers.linear.two_classes`).
 
 Sizes decide, never the clock: the same data always have the same solver.
 """
@@ -69,6 +70,11 @@ def chosen_solver(
 ) -> Any:
     """The solver that a user named or made, or the one for this problem."""
     name = estimator.solver
+    joint_of_two = isinstance(problem, LinearJointProblem) and problem.n_classes == 2
+    if name == "auto" and joint_of_two:
+        return maxmargin.solvers.linear.TwoClasses(
+            float(estimator.tol), int(estimator.max_iter), seed
+        )
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
     crammer_singer = maxmargin.solvers.linear.LinearCrammerSinger

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.newton_cg import NewtonCg
     from maxmargin.solvers.linear.pegasos import LinearPegasos
     from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+    from maxmargin.solvers.linear.two_classes import TwoClasses
 
 _HOME = {
     "AveragedSgd": "averaged_sgd",
@@ -35,6 +36,7 @@ _HOME = {
     "Newton": "newton",
     "NewtonCg": "newton_cg",
     "ProximalNewton": "proximal_newton",
+    "TwoClasses": "two_classes",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "Newton",
     "NewtonCg",
     "ProximalNewton",
+    "TwoClasses",
 ]
 
 __getattr__, __dir__ = exports(__name__, _HOME, ())
