@@ -303,7 +303,7 @@ def test_a_path_has_the_answers_of_separate_fits(options, two):
         ({"loss": "hinge"}, "ProximalNewton"),
         ({"loss": "hinge", "intercept": "free"}, "ProximalNewton"),
         ({"penalty": "l1"}, "LassoNewton"),
-        ({"multi_class": "crammer_singer"}, "LinearCrammerSinger"),
+        ({"multi_class": "crammer_singer"}, "TwoClasses"),
     ],
     ids=str,
 )

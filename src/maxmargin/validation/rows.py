@@ -124,6 +124,17 @@ def _is_ready(X: Any, *, finite: bool = True) -> bool:
     )
 
 
+def _is_plain_csr(X: Any) -> bool:
+    """The same of a sparse matrix, whose structure has been checked."""
+    return (
+        sparse.issparse(X)
+        and X.format == "csr"
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.dtype in (np.float64, np.float32)
+    )
+
+
 def _is_column(y: Any, n: int) -> bool:
     """The same of y: n numbers."""
     return (
@@ -169,8 +180,9 @@ def _numbers(y: NDArray[Any]) -> Vector:
 def prediction_rows(estimator: Any, X: Any, *, finite: bool = True) -> Any:
     """Check the X of a prediction, against what the estimator was fitted on.
 
-    With ``finite=False`` plain arrays are not searched for NaN and inf: for a caller that
-    will see them in what it computes, and asks again then.
+    With ``finite=False`` plain arrays are not searched for NaN and inf, nor the indices
+    of a CSR matrix put in order: for a caller that will see the former in what it
+    computes, asks again then, and reads the latter in any order.
     """
     kernel = estimator.kernel
     if sparse.issparse(X):
@@ -181,11 +193,8 @@ def prediction_rows(estimator: Any, X: Any, *, finite: bool = True) -> Any:
     if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
         return _objects(X)
     named = hasattr(estimator, "feature_names_in_")
-    if (
-        _is_ready(X, finite=finite)
-        and not named
-        and X.shape[1] == estimator.n_features_in_
-    ):
+    ready = _is_ready(X, finite=finite) or (not finite and _is_plain_csr(X))
+    if ready and not named and X.shape[1] == estimator.n_features_in_:
         return X
     with input_errors():
         rows = validate_data(

@@ -166,7 +166,8 @@ class LinearMachine(CallbackSupport, BaseEstimator):
         bias = np.concatenate([one.bias for one in solved])
         if len(solved) == 1 and len(weights) == 2:  # of two classes the difference
             weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
-        self.coef_ = weights
+        # By columns, as a product with rows reads them; of one line that is the same.
+        self.coef_ = np.asfortranarray(weights)
         self.intercept_ = bias if self.fit_intercept else 0.0
         self.dual_coef_ = np.concatenate([one.beta for one in solved])
         self.n_iter_ = max(one.n_iter for one in solved)
