@@ -121,7 +121,7 @@ def _scaled(w: Any, q: int) -> tuple[float, bool]:
 _scaled = njit(_scaled)
 
 
-def _significant(text: Any, p: int, q: int) -> tuple[Any, int, bool]:
+def _significant(text: Any, p: int, q: int) -> Any:
     """First 19 significant digits at p as w, the power of ten of w, whether more follow.
 
     ``q`` is the exponent that is written behind the digits.
@@ -129,7 +129,7 @@ def _significant(text: Any, p: int, q: int) -> tuple[Any, int, bool]:
     w = _U0
     taken = 0
     behind_point = False
-    more = False
+    more: Any = False
     while True:
         digit = np.uint64(text[p]) - _U48
         if digit < _U10:
@@ -172,7 +172,7 @@ def _hard_number(text: Any, first: int, written: int) -> tuple[float, bool]:
 _hard_number = njit(_hard_number)
 
 
-def read_number(text: Any, p: int) -> tuple[int, float, int]:
+def read_number(text: Any, p: int) -> tuple[int, float, int]:  # noqa: PLR0912 - inline
     """Read ``[+-]digits[.digits][e[+-]digits]`` at ``text[p]``.
 
     Text must end with a byte that no number holds. Returns the place behind, the value,
@@ -203,7 +203,7 @@ def read_number(text: Any, p: int) -> tuple[int, float, int]:
         digits -= q
     if digits == 0:
         return p, 0.0, MALFORMED
-    written = 0
+    written: Any = 0
     if text[p] | 32 == _E:
         p += 1
         c = text[p]
@@ -222,7 +222,7 @@ def read_number(text: Any, p: int) -> tuple[int, float, int]:
     decided = True
     # More than 19 digits may have left the 64 bits of w: they are looked at again.
     if digits <= _MOST_DIGITS and w <= _TWO_53 and -22 <= q <= 22:
-        value = np.float64(np.int64(w))
+        value: Any = np.float64(np.int64(w))
         value = value / _EXACT_TENS[-q] if q < 0 else value * _EXACT_TENS[q]
     else:
         value, decided = _hard_number(text, first, written)
@@ -250,7 +250,7 @@ def _rounded_to_odd(place: int, c: Any) -> Any:
 _rounded_to_odd = njit(_rounded_to_odd)
 
 
-def shortest_digits(c: Any, q: int, closer: bool) -> tuple[Any, int]:
+def shortest_digits(c: Any, q: Any, closer: Any) -> tuple[Any, int]:
     """Integer d and exponent k: d·10^k is the shortest decimal that means c·2^q.
 
     ``closer`` tells that the next smaller float is only half as far as the next larger

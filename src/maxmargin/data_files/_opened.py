@@ -7,13 +7,14 @@ therefore goes on in pieces and stops as soon as there is more than the limit.
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import os
+import secrets
 import shutil
 import stat
-import tempfile
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = ["Source", "name_of", "open_bytes", "opened_for_writing"]
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | bytes | bytearray | memoryview"
 
 _PIECE = 1 << 20
+_HEAD = 16  # bytes that tell packed streams from text
 _MOST = 64 << 30  # no file of data that fits into a computer's memory is longer
 _DICTIONARY = 1 << 28  # memory an .xz may ask for; `xz -9` needs a quarter of it
 
@@ -106,41 +108,54 @@ def open_bytes(
     called = name_of(source, name)
     bound = min(_MOST, _available_memory()) if limit is None else limit
     try:
-        if isinstance(source, bytes | bytearray | memoryview):
-            return _read(io.BytesIO(source), None, bound, called)
         if isinstance(source, str | os.PathLike):
-            with open(source, "rb", buffering=0) as file:
-                return _read(file, Path(source).suffix.lower(), bound, called)
+            with open(source, "rb") as file:
+                return _read_path(file, Path(source).suffix.lower(), bound, called)
+        if isinstance(source, bytes | bytearray | memoryview):
+            if not _kind(bytes(source[:_HEAD])) and len(source) <= bound:
+                return bytes(source)
+            source = io.BytesIO(source)
         if not callable(getattr(source, "read", None)):
             msg = f"{source!r} is neither a path, a binary file nor bytes"
             raise InputTypeError(msg)
-        return _read(source, None, bound, called)
+        return _read_stream(source, bound, called)
     except OSError as error:
         reason = error.strerror or str(error) or type(error).__name__
         raise DataFileError(called, 0, f"cannot be read: {reason}") from error
 
 
-def _read(file: Any, extension: str | None, bound: int, name: str) -> bytes:
-    """Everything in an open file; without an extension its first bytes tell the kind."""
-    head = b""
-    if extension is None:
-        head = _piece(file, 16, name)
-        extension = _kind(head)
+def _read_path(file: IO[bytes], extension: str, bound: int, name: str) -> bytes:
+    """Everything in a file that was just opened: read at once, never copied."""
     if extension in _PACKED:
-        return _unpacked(file, head, extension, bound, name)
-    out = io.BytesIO()
-    out.write(head)
-    if (size := _size(file)) > bound:
+        return _unpacked(file, b"", extension, bound, name)
+    status = os.fstat(file.fileno())
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    if size > bound:
         raise _too_much(name, bound)
-    if not head and size and (whole := file.read(size)):
-        if len(whole) == size and not file.read(1):
-            return bytes(whole)  # as it nearly always is: read at once, never copied
-        file.seek(len(whole))
-        out.write(whole)
-    while piece := _piece(file, _PIECE, name):
+    whole = file.read(size)
+    more = file.read(1)  # of a device, or of a file that grew meanwhile
+    return whole if not more else _rest(file, whole + more, bound, name)
+
+
+def _read_stream(file: Any, bound: int, name: str) -> bytes:
+    """What is left in a file of the caller's, unpacked if it begins like that."""
+    head = b""
+    while len(head) < _HEAD and (piece := _piece(file, _HEAD - len(head), name)):
+        head += piece
+    if extension := _kind(head):
+        return _unpacked(file, head, extension, bound, name)
+    return _rest(file, head, bound, name)
+
+
+def _rest(file: Any, head: bytes, bound: int, name: str) -> bytes:
+    """``head`` and what follows it in an unpacked file."""
+    out = io.BytesIO()
+    piece = head
+    while piece:
         out.write(piece)
         if out.tell() > bound:
             raise _too_much(name, bound)
+        piece = _piece(file, _PIECE, name)
     return out.getvalue()
 
 
@@ -150,7 +165,9 @@ def _piece(file: Any, size: int, name: str) -> bytes:
     if isinstance(piece, str):
         msg = f"{name} was opened as text; open it with mode 'rb'"
         raise InputTypeError(msg)
-    return b"" if piece is None else bytes(piece)
+    if piece is None:  # nothing yet, which is not the end
+        raise BlockingIOError(errno.EAGAIN, "the stream does not wait for its data")
+    return bytes(piece)
 
 
 def _kind(head: bytes) -> str:
@@ -160,14 +177,6 @@ def _kind(head: bytes) -> str:
         if head.startswith(magic) and (extension != ".bz2" or head[4:7] == b"1AY"):
             return extension
     return ""
-
-
-def _size(file: Any) -> int:
-    """Size of an ordinary file on disk; 0 for everything else."""
-    if not isinstance(file, io.FileIO):
-        return 0
-    status = os.fstat(file.fileno())
-    return status.st_size if stat.S_ISREG(status.st_mode) else 0
 
 
 def _unpacked(file: Any, head: bytes, extension: str, bound: int, name: str) -> bytes:
@@ -247,18 +256,21 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
         with open(path, "wb") as file:
             yield file
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if not path.parent.is_dir():
+        msg = f"{os.fspath(target)} cannot be written: there is no folder {path.parent}"
+        raise InputError(msg)
+    temporary = path.with_name(f".maxmargin-{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:
             with _packing(file, path.suffix.lower()) as packed:
                 yield packed
             file.flush()
             os.fsync(file.fileno())
-        _take_permissions(temporary, path)
+        if path.exists():
+            shutil.copymode(path, temporary)
         os.replace(temporary, path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -274,13 +286,3 @@ def _packing(file: IO[bytes], extension: str) -> Iterator[Any]:
             yield packed
     else:
         yield file
-
-
-def _take_permissions(temporary: str, path: Path) -> None:
-    """Those of the file that is replaced, or those that a new file would get."""
-    if path.exists():
-        shutil.copymode(path, temporary)
-        return
-    mask = os.umask(0)
-    os.umask(mask)
-    os.chmod(temporary, 0o666 & ~mask)

@@ -22,15 +22,17 @@ __all__ = [
     "BAD_ORDER",
     "BAD_QUERY",
     "BAD_VALUE",
+    "CROWDED",
     "FINE",
     "WIDE",
     "count_marks",
     "parse_lines",
 ]
 
-# How a chunk ended: WIDE asks for 64-bit indices, the others name what is wrong.
-FINE, WIDE = 0, 1
-BAD_LABEL, BAD_INDEX, BAD_VALUE, BAD_ORDER, BAD_ABOVE, BAD_QUERY, BAD_BYTE = range(2, 9)
+# How a chunk ended. WIDE asks for 64-bit indices, CROWDED for more room in ``hard``: both
+# want the chunk parsed again. The others name what is wrong.
+FINE, WIDE, CROWDED = 0, 1, 2
+BAD_LABEL, BAD_INDEX, BAD_VALUE, BAD_ORDER, BAD_ABOVE, BAD_QUERY, BAD_BYTE = range(3, 10)
 
 _TAB, _LINE_FEED, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
 _U0, _U10, _U48 = np.uint64(0), np.uint64(10), np.uint64(48)
@@ -56,7 +58,7 @@ def _ends_token(c: Any) -> Any:
 _ends_token = njit(_ends_token)
 
 
-def _read_index(text: Any, p: int) -> tuple[int, int, bool]:
+def _read_index(text: Any, p: int) -> tuple[int, Any, bool]:
     """Digits at p and the colon behind them: the place behind, the index, whether so."""
     first = p
     index = _U0
@@ -92,20 +94,6 @@ def _read_query(text: Any, p: int) -> tuple[int, bool]:
 _read_query = njit(_read_query)
 
 
-def _noted(hard: Any, count: int, slot: int, place: int) -> Any:
-    """The list of numbers left to Python with one more, in a larger array if need be."""
-    if count == hard.shape[0]:
-        larger = np.empty((2 * count, 2), np.int64)
-        larger[:count] = hard
-        hard = larger
-    hard[count, 0] = slot
-    hard[count, 1] = place
-    return hard
-
-
-_noted = njit(_noted)
-
-
 def _between_singles(value: float, single: float) -> Any:
     """Whether a float64 lies halfway between its float32 and the next.
 
@@ -118,7 +106,7 @@ def _between_singles(value: float, single: float) -> Any:
 _between_singles = njit(_between_singles)
 
 
-def parse_lines(
+def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept in registers
     text: Any,
     start: int,
     stop: int,
@@ -131,22 +119,22 @@ def parse_lines(
     indices: Any,
     values: Any,
     at: int,
-) -> tuple[int, int, int, int, int, Any, int]:
+    hard: Any,
+) -> tuple[int, int, int, int, int, int]:
     """Parse the lines of ``text[start:stop]``, whose last byte is a line feed.
 
     Labels and ends of rows are written from ``row`` on, columns and values from ``at``.
     Indices count from ``base``; they may be up to ``most``, and what their array can hold
-    is up to ``widest``.
+    is up to ``widest``. Numbers that Python's ``float`` must convert are noted in rows of
+    ``hard``: the slot in ``values`` (or −1 − row for a label) and the place of the text.
 
     Returns
     -------
     code, place : FINE, or what is wrong, and where its token (or byte) is
     row, at : behind the last row and pair
     largest : the largest index as it is written, or base − 1
-    hard, count : numbers that Python's ``float`` must convert: the slot in ``values``
-        (or −1 − row for a label) and the place of the text
+    count : how many numbers are noted in ``hard``
     """
-    hard = np.empty((16, 2), np.int64)
     count = 0
     largest = base - 1
     limit = min(most, widest)
@@ -160,10 +148,13 @@ def parse_lines(
             token = p
             p, number, kind = read_number(text, p)
             if kind == MALFORMED or not _ends_token(text[p]):
-                return BAD_LABEL, token, row, at, largest, hard, count
+                return BAD_LABEL, token, row, at, largest, count
             labels[row] = number
             if kind == HARD:
-                hard = _noted(hard, count, -1 - row, token)
+                if count == hard.shape[0]:
+                    return CROWDED, token, row, at, largest, count
+                hard[count, 0] = -1 - row
+                hard[count, 1] = token
                 count += 1
             previous = base - 1
             may_be_query = True
@@ -178,30 +169,33 @@ def parse_lines(
                 if c == 113:  # q
                     p, fine = _read_query(text, p)
                     if not (fine and may_be_query):
-                        return BAD_QUERY, token, row, at, largest, hard, count
+                        return BAD_QUERY, token, row, at, largest, count
                     may_be_query = False
                     continue
                 may_be_query = False
                 p, index, fine = _read_index(text, p)
                 if not fine or index < base:
-                    return BAD_INDEX, token, row, at, largest, hard, count
+                    return BAD_INDEX, token, row, at, largest, count
                 if index <= previous:
-                    return BAD_ORDER, token, row, at, largest, hard, count
+                    return BAD_ORDER, token, row, at, largest, count
                 if index > limit:
                     code = BAD_ABOVE if index > most else WIDE
-                    return code, token, row, at, largest, hard, count
+                    return code, token, row, at, largest, count
                 previous = index
                 place = p
                 p, number, kind = read_number(text, p)
                 if kind == MALFORMED or not _ends_token(text[p]):
-                    return BAD_VALUE, token, row, at, largest, hard, count
+                    return BAD_VALUE, token, row, at, largest, count
                 indices[at] = index - base
                 values[at] = number
                 stored = np.float64(values[at])
                 if kind == HARD or (
                     stored != number and _between_singles(number, stored)
                 ):
-                    hard = _noted(hard, count, at, place)
+                    if count == hard.shape[0]:
+                        return CROWDED, token, row, at, largest, count
+                    hard[count, 0] = at
+                    hard[count, 1] = place
                     count += 1
                 at += 1
             ends[row] = at
@@ -214,9 +208,9 @@ def parse_lines(
             p += 1
         if text[p] != _LINE_FEED:
             place = p - 1 if c == _RETURN else p
-            return BAD_BYTE, place, row, at, largest, hard, count
+            return BAD_BYTE, place, row, at, largest, count
         p += 1
-    return FINE, stop, row, at, largest, hard, count
+    return FINE, stop, row, at, largest, count
 
 
 parse_lines = njit(parse_lines)

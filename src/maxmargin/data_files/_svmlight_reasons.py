@@ -19,23 +19,17 @@ def reason_of(code: int, text: bytes, place: int, n_features: int | None) -> str
     if code == parse.BAD_BYTE:
         return _stray(text[place])
     token = _token(text, place)
-    if code == parse.BAD_LABEL:
-        return _label(token)
-    if code == parse.BAD_QUERY:
-        return (
-            f"{_shown(token)}: a query is written qid:3, once, between label and features"
-        )
-    index, _, value = token.partition(b":")
     if code == parse.BAD_ORDER:
-        before = _shown(_previous_index(text, place))
-        return f"index {_shown(index)} follows index {before}: indices must ascend"
+        return _order(token, _previous_index(text, place))
     if code == parse.BAD_ABOVE:
-        return _above(index, n_features)
-    if code == parse.BAD_INDEX:
-        return _index(token)
-    if not value:
-        return f"{_shown(token)} has no value; write index:value"
-    return f"the value of {_shown(token)} {_number(value)}"
+        return _above(token, n_features)
+    says = {
+        parse.BAD_LABEL: _label,
+        parse.BAD_INDEX: _index,
+        parse.BAD_VALUE: _value,
+        parse.BAD_QUERY: _query,
+    }
+    return says[code](token)
 
 
 def _token(text: bytes, place: int) -> bytes:
@@ -61,6 +55,22 @@ def _shown(token: bytes) -> str:
     cut = token[:_LONGEST]
     dots = "…" if len(token) > _LONGEST else ""
     return repr(cut)[1:] + dots
+
+
+def _query(token: bytes) -> str:
+    return f"{_shown(token)}: a query is written qid:3, once, between label and features"
+
+
+def _order(token: bytes, before: bytes) -> str:
+    index = _shown(token.partition(b":")[0])
+    return f"index {index} follows index {_shown(before)}: indices must ascend"
+
+
+def _value(token: bytes) -> str:
+    value = token.partition(b":")[2]
+    if not value:
+        return f"{_shown(token)} has no value; write index:value"
+    return f"the value of {_shown(token)} {_number(value)}"
 
 
 def _stray(byte: int) -> str:
@@ -101,10 +111,8 @@ def _number(token: bytes) -> str:
 
 def _index(token: bytes) -> str:
     index, colon, _ = token.partition(b":")
-    if not colon:
+    if not (colon and index):
         return f"{_shown(token)} is no pair; write index:value"
-    if not index:
-        return f"{_shown(token)} has no index; write index:value"
     if not _INTEGER.fullmatch(index):
         return f"the index of {_shown(token)} is not a whole number"
     if index.startswith(b"-"):
@@ -113,10 +121,11 @@ def _index(token: bytes) -> str:
         return f"index {_shown(index)} has a sign; write digits only"
     if not index.strip(b"0"):
         return "index 0: indices count from 1 (files that count from 0: zero_based=True)"
-    return _above(index, None)
+    return _above(token, None)
 
 
-def _above(index: bytes, n_features: int | None) -> str:
+def _above(token: bytes, n_features: int | None) -> str:
+    index = token.partition(b":")[0]
     if n_features is None:
         return f"index {_shown(index)} is too large for 64 bits"
     return f"index {_shown(index)} is above what {n_features} features allow"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["write_svmlight"]
 
 _CHUNK = 1 << 16  # numbers formatted at a time by one thread
+_EXACT = 2**53  # whole numbers up to here have a float64 of their own
 _LONGEST = 25  # characters of a number: -2.2250738585072014e-308 and its separator
 _LONGEST_INDEX = 20  # digits of 2^63 and the colon
 
@@ -99,7 +101,7 @@ def _put_float(out: Any, p: int, bits: Any, mantissa_bits: int) -> int:
     exponent_bits = 11 if mantissa_bits == 52 else 8
     bits = np.uint64(bits)
     fraction = bits & ((_U1 << width) - _U1)
-    exponent = np.int64((bits >> width) & ((_U1 << np.uint64(exponent_bits)) - _U1))
+    exponent: Any = np.int64((bits >> width) & ((_U1 << np.uint64(exponent_bits)) - _U1))
     if bits >> np.uint64(mantissa_bits + exponent_bits):
         out[p] = _MINUS
         p += 1
@@ -187,7 +189,7 @@ def write_svmlight(
         def lines(part: tuple[int, int]) -> memoryview:
             return _lines(matrix, labels, part, base)
 
-        parts = list(zip(edges[:-1], edges[1:], strict=True))
+        parts = list(pairwise(edges))
         for start in range(0, len(parts), batch):
             for text in workers.map(lines, parts[start : start + batch]):
                 file.write(text)
@@ -226,7 +228,7 @@ def _lines(
     longest = (stop - start) * (_LONGEST + 1) + values.size * (_LONGEST + _LONGEST_INDEX)
     out = np.empty(longest, np.uint8)
     size = _put_rows(out, labels[start:stop], indptr, indices, bits, base)
-    return memoryview(out[:size])
+    return out[:size].data
 
 
 def _floats(values: NDArray[Any]) -> NDArray[Any]:
@@ -235,26 +237,39 @@ def _floats(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(np.float32)
     if values.dtype in (np.float32, np.float64):
         return np.ascontiguousarray(values)
-    floats = values.astype(np.float64)
-    if (floats.astype(values.dtype) != values).any():
-        msg = f"{values.dtype.name} numbers that float64 cannot hold cannot be written"
-        raise InputError(msg)
-    return floats
+    if values.dtype.itemsize == 8 and values.dtype.kind in "iu":
+        beyond = values > _EXACT
+        if values.dtype.kind == "i":
+            beyond |= values < -_EXACT
+        if beyond.any():
+            msg = (
+                f"{values[beyond][0]} is beyond 2^53, where float64, and so the format, "
+                "does not hold every whole number: scale the data"
+            )
+            raise InputError(msg)
+    return values.astype(np.float64)
 
 
 def _not_finite(what: str) -> str:
     return f"{what} holds NaN or infinity, which the format cannot: remove or impute them"
 
 
+def _check_kind(what: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "fiub" or dtype.itemsize > 8:
+        msg = (
+            f"{what} holds {dtype}; the format holds real numbers up to float64: convert "
+            "or encode it"
+        )
+        raise InputError(msg)
+
+
 def _checked_matrix(X: Any) -> Any:
     """A dense array or a CSR matrix with sorted indices; the caller's is not changed."""
-    matrix = X if sp.issparse(X) else np.asarray(X)
+    matrix: Any = X if sp.issparse(X) else np.asarray(X)
     if matrix.ndim != 2:
         msg = f"X has {matrix.ndim} dimensions; it must be a table of rows and columns"
         raise InputError(msg)
-    if matrix.dtype.kind not in "fiub":
-        msg = f"X holds {matrix.dtype}; the format holds real numbers"
-        raise InputError(msg)
+    _check_kind("X", matrix.dtype)
     if not sp.issparse(matrix):
         return matrix
     rows = matrix.tocsr()
@@ -271,9 +286,7 @@ def _checked_labels(y: ArrayLike, rows: int) -> NDArray[np.uint64]:
     if labels.shape != (rows,):
         msg = f"y has shape {labels.shape}; X has {rows} rows, and each has one label"
         raise InputError(msg)
-    if labels.dtype.kind not in "fiub":
-        msg = f"y holds {labels.dtype}; the format holds numbers: encode the labels"
-        raise InputError(msg)
+    _check_kind("y", labels.dtype)
     exact = _floats(labels).astype(np.float64)
     if not np.isfinite(exact).all():
         raise InputError(_not_finite("y"))

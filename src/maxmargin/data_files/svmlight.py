@@ -14,6 +14,7 @@ import math
 import operator
 import re
 from decimal import Decimal
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ __all__ = ["SvmlightData", "read_svmlight", "write_svmlight"]
 
 _CHUNK = 2 << 20  # bytes: some milliseconds of work
 _NARROW = 2**31 - 2  # the last column whose number, and the columns' count, fit 32 bits
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
+_ROOM = 256  # numbers of a chunk that are left to Python, at first
 _SHORTEST_PAIR = 4  # bytes, as in " 1:2"
 _NUMBER = re.compile(rb"[-+.0-9eE]+")
 
@@ -208,10 +211,7 @@ class _Reader:
         edges = [0]
         while edges[-1] < end:
             edges.append(content.find(b"\n", min(edges[-1] + _CHUNK, end) - 1) + 1)
-        pieces = [
-            (whole, start, stop, 0)
-            for start, stop in zip(edges[:-1], edges[1:], strict=True)
-        ]
+        pieces = [(whole, start, stop, 0) for start, stop in pairwise(edges)]
         if end < len(content):  # the last line, with the line feed that it lacks
             last = np.frombuffer(content[end:] + b"\n", np.uint8)
             pieces.append((last, 0, len(last), end))
@@ -258,11 +258,15 @@ class _Reader:
         return self._matrix(arrays, row, at, largest)
 
     def _parse_chunk(self, chunk: _Chunk, arrays: _Arrays, widest: int) -> _Parsed:
-        code, place, row, at, largest, hard, count = parse.parse_lines(
-            chunk.text, chunk.start, chunk.stop, self.base, self.most, widest,
-            arrays.labels, chunk.row, arrays.ends, arrays.indices, arrays.values,
-            chunk.at,
-        )  # fmt: skip
+        code, room = parse.CROWDED, _ROOM
+        while code == parse.CROWDED:
+            hard = np.empty((room, 2), np.int64)
+            code, place, row, at, largest, count = parse.parse_lines(
+                chunk.text, chunk.start, chunk.stop, self.base, self.most, widest,
+                arrays.labels, chunk.row, arrays.ends, arrays.indices, arrays.values,
+                chunk.at, hard,
+            )  # fmt: skip
+            room *= 16
         for slot, where in hard[:count].tolist():
             number = self._converted(where + chunk.shift, label=slot < 0)
             if math.isinf(number):  # it stands before the place where parsing ended
@@ -285,11 +289,9 @@ class _Reader:
         return _single(found.group().decode(), number)
 
     def _error(self, code: int, place: int) -> DataFileError:
-        start = self.content.rfind(b"\n", 0, place) + 1
         if code == parse.BAD_VALUE:  # a value is complained about with its index
-            place = max(
-                start, *(self.content.rfind(c, 0, place) + 1 for c in (b" ", b"\t"))
-            )
+            start = self.content.rfind(b"\n", 0, place) + 1
+            place = 1 + max(self.content.rfind(c, start, place) for c in (b" ", b"\t"))
         reason = reason_of(code, self.content, place, self.n_features)
         line = self.content.count(b"\n", 0, place) + 1
         return DataFileError(self.name, line, reason)
@@ -346,18 +348,14 @@ def _single(digits: str, number: float) -> float:
     digits are not: then these decide.
     """
     with np.errstate(over="ignore"):
-        single = np.float32(number)
-    if single == number or math.isinf(number):
-        return float(single)
-    other = 2.0 * number - float(single)
-    if math.isinf(single):
-        other = math.copysign(float(np.finfo(np.float32).max), number)
-        if abs(number) != 2.0**128 - 2.0**103:
-            return float(single)
-    elif float(np.float32(other)) != other:
-        return float(single)
-    exact, halfway = Decimal(digits), Decimal(number)
-    if exact == halfway:
-        return float(single)
-    low, high = sorted((float(single), other))
-    return high if exact > halfway else low
+        single = float(np.float32(number))
+        if math.isinf(single):  # halfway between the largest and what would be 2^128
+            halfway = abs(number) == 2.0**128 - 2.0**103
+            other = math.copysign(_LARGEST_SINGLE, number)
+        else:
+            other = 2.0 * number - single
+            halfway = other != single and float(np.float32(other)) == other
+    if not halfway or Decimal(digits) == Decimal(number):
+        return single
+    low, high = sorted((single, other))
+    return high if Decimal(digits) > Decimal(number) else low
