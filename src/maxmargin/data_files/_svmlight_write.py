@@ -28,17 +28,17 @@ _LONGEST = 25  # characters of a number: -2.2250738585072014e-308 and its separa
 _LONGEST_INDEX = 20  # digits of 2^63 and the colon
 
 _U0, _U1, _U10, _U48 = np.uint64(0), np.uint64(1), np.uint64(10), np.uint64(48)
+_TEN_4, _TEN_8 = np.uint64(10**4), np.uint64(10**8)
 _SPACE, _MINUS, _PLUS, _POINT, _ZERO, _E, _COLON, _LINE_FEED = b" -+.0e:\n"
 
 
 def _put_integer(out: Any, p: int, n: Any) -> int:
     """Digits of an unsigned integer; returns the place behind."""
-    digits = 1
-    rest = n // _U10
-    while rest > _U0:
-        digits += 1
-        rest = rest // _U10
-    q = p + digits
+    q = p + 1
+    bound = _U10
+    while n >= bound:  # n is below 10^19, and that below 2^64
+        q += 1
+        bound = bound * _U10
     end = q
     while q > p:
         q -= 1
@@ -53,6 +53,13 @@ _put_integer = njit(_put_integer)
 
 def _put_decimal(out: Any, p: int, digits: Any, k: int) -> int:
     """digits·10^k as Python's ``repr`` lays it out, but whole numbers without ``.0``."""
+    # Zeros at the end, in steps: a division by a constant is a multiplication.
+    if digits % _TEN_8 == _U0:
+        digits = digits // _TEN_8
+        k += 8
+    if digits % _TEN_4 == _U0:
+        digits = digits // _TEN_4
+        k += 4
     while digits % _U10 == _U0:
         digits = digits // _U10
         k += 1
