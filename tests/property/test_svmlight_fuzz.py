@@ -113,7 +113,7 @@ def test_right_files_with_a_wound(rows, place, put, cut, chunk):
     checked(text[:place] + put + text[place + cut :], {}, chunk)
 
 
-@settings(max_examples=2000, deadline=None)
+@usual
 @given(
     decimals.filter(lambda s: re.search("[0-9]", s.partition("e")[0].partition("E")[0]))
 )

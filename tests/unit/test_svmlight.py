@@ -1,7 +1,9 @@
 """Reading LIBSVM's text: what is accepted, what is refused, and with which line."""
 
 import io
+import math
 import tracemalloc
+from decimal import Context, Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -194,6 +196,30 @@ def test_numbers_as_python_reads_them(number):
     expected = [float(number), -float(number.lstrip("+-"))]
     assert read.X.data.tobytes() == np.array(expected).tobytes()
     assert read.y.tobytes() == np.array(expected[:1]).tobytes()
+
+
+def decimals(rng, count: int) -> list[str]:
+    """Numbers of all lengths and sizes, and those at and next to halfway."""
+    found = []
+    for _ in range(count):
+        digits = str(rng.integers(10**18)) + str(rng.integers(10**18))
+        size = int(rng.integers(1, 30))
+        found.append(f"{digits[0]}.{digits[1:size]}e{rng.integers(-330, 308)}")
+        found.append(f"{digits[:size]}e{rng.integers(-30, 30)}")
+        value = float(rng.integers(2**52, 2**53)) * 2.0 ** int(rng.integers(-120, 60))
+        halfway = (Decimal(value) + Decimal(math.nextafter(value, math.inf))) / 2
+        found += [str(halfway), f"{halfway:.{size}e}", str(halfway.next_plus())]
+    return found
+
+
+def test_many_numbers_as_python_reads_them():
+    with localcontext(Context(prec=200)):  # enough for every sum to be exact
+        texts = decimals(np.random.default_rng(5), 8000)
+    expected = np.array([float(text) for text in texts])
+    found = read_svmlight("\n".join(f"1 1:{text}" for text in texts).encode()).X.data
+    assert np.isfinite(expected).all()
+    wrong = np.flatnonzero(found.view(np.int64) != expected.view(np.int64))
+    assert [texts[k] for k in wrong] == []
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,25 @@ def _put_integer(out: Any, p: int, n: Any) -> int:
 _put_integer = njit(_put_integer)
 
 
+def _put_exponent(out: Any, p: int, end: int, exponent: int) -> int:
+    """Make the digits from p to end scientific: one before the point, and an exponent."""
+    if end > p + 1:
+        for q in range(end, p + 1, -1):
+            out[q] = out[q - 1]
+        out[p + 1] = _POINT
+        end += 1
+    out[end] = _E
+    out[end + 1] = _MINUS if exponent < 0 else _PLUS
+    end += 2
+    if abs(exponent) < 10:
+        out[end] = _ZERO
+        end += 1
+    return _put_integer(out, end, np.uint64(abs(exponent)))
+
+
+_put_exponent = njit(_put_exponent)
+
+
 def _put_decimal(out: Any, p: int, digits: Any, k: int) -> int:
     """digits·10^k as Python's ``repr`` lays it out, but whole numbers without ``.0``."""
     # Zeros at the end, in steps: a division by a constant is a multiplication.
@@ -67,19 +86,7 @@ def _put_decimal(out: Any, p: int, digits: Any, k: int) -> int:
     count = end - p
     point = count + k  # digits before the point
     if point < -3 or point > 16:
-        if count > 1:
-            for q in range(end, p + 1, -1):
-                out[q] = out[q - 1]
-            out[p + 1] = _POINT
-            end += 1
-        out[end] = _E
-        exponent = point - 1
-        out[end + 1] = _MINUS if exponent < 0 else _PLUS
-        end += 2
-        if abs(exponent) < 10:
-            out[end] = _ZERO
-            end += 1
-        return _put_integer(out, end, np.uint64(abs(exponent)))
+        return _put_exponent(out, p, end, point - 1)
     if k >= 0:
         for _ in range(k):
             out[end] = _ZERO
