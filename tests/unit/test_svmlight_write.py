@@ -145,6 +145,15 @@ def test_the_matrix_of_the_caller_is_left_alone():
     assert X.indices.tolist() == [2, 0, 2]
 
 
+@pytest.mark.parametrize(("column", "end"), [(-1, 1), (3, 1), (2, 9)])
+def test_broken_sparse_matrices_are_refused(column, end):
+    X = sp.csr_matrix(np.eye(1, 3))
+    X.indices[0] = column
+    X.indptr[1] = end
+    with pytest.raises(InputError, match="no valid sparse matrix"):
+        written(X, [1])
+
+
 @pytest.mark.parametrize(
     ("X", "y", "said"),
     [

@@ -287,6 +287,11 @@ def _checked_matrix(X: Any) -> Any:
     if not sp.issparse(matrix):
         return matrix
     rows = matrix.tocsr()
+    try:
+        rows.check_format(full_check=True)  # compiled code trusts every index
+    except ValueError as error:
+        msg = f"X is no valid sparse matrix: {error}"
+        raise InputError(msg) from error
     if not rows.has_canonical_format:
         if rows is X:
             rows = rows.copy()
