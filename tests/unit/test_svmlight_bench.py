@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from benchmarks import text_files
+
 from maxmargin.data_files.svmlight import read_svmlight, write_svmlight
 
 
