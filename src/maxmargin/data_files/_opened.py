@@ -1,0 +1,288 @@
+"""Whole files as bytes, unpacked and bounded; and files that replace others at once.
+
+What a stream of a few bytes unpacks to can fill any memory (a "bomb"). Unpacking
+therefore goes on in pieces and stops as soon as there is more than the limit.
+"""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import secrets
+import shutil
+import stat
+import zlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+from maxmargin.errors import DataFileError, InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Source", "name_of", "open_bytes", "opened_for_writing"]
+
+Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | bytes | bytearray | memoryview"
+
+_PIECE = 1 << 20
+_HEAD = 16  # bytes that tell packed streams from text
+_MOST = 64 << 30  # no file of data that fits into a computer's memory is longer
+_DICTIONARY = 1 << 28  # memory an .xz may ask for; `xz -9` needs a quarter of it
+
+
+class _Gunzip:
+    """One member of a .gz under the interface that bz2's and lzma's objects share."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=31)
+        self._waiting = b""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Up to so many bytes; what is not needed yet is kept."""
+        out = self._stream.decompress(self._waiting + data, max_length)
+        self._waiting = self._stream.unconsumed_tail
+        return out
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether nothing more comes out before something goes in."""
+        return not self._waiting
+
+    @property
+    def eof(self) -> bool:
+        """Whether the member is complete, its check sum included."""
+        return self._stream.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """What follows the member."""
+        return self._stream.unused_data
+
+
+# By extension: what unpacks one stream, and how every such stream begins.
+_PACKED: dict[str, tuple[Callable[[], Any], bytes]] = {
+    ".gz": (_Gunzip, b"\x1f\x8b\x08"),
+    ".bz2": (bz2.BZ2Decompressor, b"BZh"),
+    ".xz": (lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY), b"\xfd7zXZ\x00"),
+}
+
+
+def name_of(source: Source, name: str | None = None) -> str:
+    """What errors call a source: ``name``, its path, or the kind of thing it is."""
+    if name is not None:
+        return name
+    if isinstance(source, str | os.PathLike):
+        return os.fspath(source)
+    if isinstance(source, bytes | bytearray | memoryview):
+        return "<bytes>"
+    called = getattr(source, "name", None)
+    return called if isinstance(called, str) else "<stream>"
+
+
+def open_bytes(
+    source: Source, *, limit: int | None = None, name: str | None = None
+) -> bytes:
+    """All bytes of a source, unpacked.
+
+    Parameters
+    ----------
+    source : path, binary file or bytes
+        A path that ends in .gz, .bz2 or .xz is unpacked; of files and bytes those are
+        that begin as such streams do, which no text does.
+    limit : int or None
+        More bytes than this, unpacked, are an error. None: 64 GiB, or the memory that is
+        available if that is less.
+    name : str or None
+        What errors call the source.
+
+    Raises
+    ------
+    DataFileError
+        Line 0: the source cannot be opened or read, is damaged, or exceeds the limit.
+    """
+    called = name_of(source, name)
+    bound = min(_MOST, _available_memory()) if limit is None else limit
+    try:
+        if isinstance(source, str | os.PathLike):
+            with open(source, "rb") as file:
+                return _read_path(file, Path(source).suffix.lower(), bound, called)
+        if isinstance(source, bytes | bytearray | memoryview):
+            if not _kind(bytes(source[:_HEAD])) and len(source) <= bound:
+                return bytes(source)
+            source = io.BytesIO(source)
+        if not callable(getattr(source, "read", None)):
+            msg = f"{source!r} is neither a path, a binary file nor bytes"
+            raise InputTypeError(msg)
+        return _read_stream(source, bound, called)
+    except OSError as error:
+        reason = error.strerror or str(error) or type(error).__name__
+        raise DataFileError(called, 0, f"cannot be read: {reason}") from error
+
+
+def _read_path(file: IO[bytes], extension: str, bound: int, name: str) -> bytes:
+    """Everything in a file that was just opened: read at once, never copied."""
+    if extension in _PACKED:
+        return _unpacked(file, b"", extension, bound, name)
+    status = os.fstat(file.fileno())
+    size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+    if size > bound:
+        raise _too_much(name, bound)
+    whole = file.read(size)
+    more = file.read(1)  # of a device, or of a file that grew meanwhile
+    return whole if not more else _rest(file, whole + more, bound, name)
+
+
+def _read_stream(file: Any, bound: int, name: str) -> bytes:
+    """What is left in a file of the caller's, unpacked if it begins like that."""
+    head = b""
+    while len(head) < _HEAD and (piece := _piece(file, _HEAD - len(head), name)):
+        head += piece
+    if extension := _kind(head):
+        return _unpacked(file, head, extension, bound, name)
+    return _rest(file, head, bound, name)
+
+
+def _rest(file: Any, head: bytes, bound: int, name: str) -> bytes:
+    """``head`` and what follows it in an unpacked file."""
+    out = io.BytesIO()
+    piece = head
+    while piece:
+        out.write(piece)
+        if out.tell() > bound:
+            raise _too_much(name, bound)
+        piece = _piece(file, _PIECE, name)
+    return out.getvalue()
+
+
+def _piece(file: Any, size: int, name: str) -> bytes:
+    """The next bytes of a file, which must be binary."""
+    piece = file.read(size)
+    if isinstance(piece, str):
+        msg = f"{name} was opened as text; open it with mode 'rb'"
+        raise InputTypeError(msg)
+    if piece is None:  # nothing yet, which is not the end
+        raise BlockingIOError(errno.EAGAIN, "the stream does not wait for its data")
+    return bytes(piece)
+
+
+def _kind(head: bytes) -> str:
+    """Extension of a stream that begins so; empty where it is not packed."""
+    for extension, (_, magic) in _PACKED.items():
+        # BZh may begin a word; behind it a digit and the digits of π begin a stream.
+        if head.startswith(magic) and (extension != ".bz2" or head[4:7] == b"1AY"):
+            return extension
+    return ""
+
+
+def _unpacked(file: Any, head: bytes, extension: str, bound: int, name: str) -> bytes:
+    """All streams of a packed file, one behind the other as ``cat`` leaves them."""
+    make, _ = _PACKED[extension]
+    decoder = make()
+    out = io.BytesIO()
+    data = head or _piece(file, _PIECE, name)
+    if not data:
+        raise DataFileError(name, 0, f"is empty, which no {extension} file is")
+    try:
+        while True:
+            out.write(decoder.decompress(data, _PIECE))
+            if out.tell() > bound:
+                raise _too_much(name, bound)
+            data = b""
+            if decoder.eof:
+                data = decoder.unused_data.lstrip(b"\0")  # padding is allowed
+                while not data and (more := _piece(file, _PIECE, name)):
+                    data = more.lstrip(b"\0")
+                if not data:
+                    return out.getvalue()
+                decoder = make()
+            elif decoder.needs_input:
+                data = _piece(file, _PIECE, name)
+                if not data:
+                    reason = f"is cut off: the {extension} stream does not end"
+                    raise DataFileError(name, 0, reason)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = f"is damaged, or no {extension} file: {error}"
+        raise DataFileError(name, 0, reason) from error
+
+
+def _too_much(name: str, bound: int) -> DataFileError:
+    reason = (
+        f"holds more than {bound} bytes (unpacked), the most that is read: split the "
+        "file, or use a machine with more memory"
+    )
+    return DataFileError(name, 0, reason)
+
+
+def _available_memory() -> int:
+    """Bytes that may still be used, as far as the system tells."""
+    found = _MOST
+    with suppress(OSError, ValueError, IndexError):
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                found = 1024 * int(line.split()[1])
+    with suppress(OSError, ValueError):  # a container's limit; "max" where there is none
+        most = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        found = min(found, max(0, most - used))
+    return found
+
+
+@contextmanager
+def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
+    """A binary file to write to; a path is replaced at once, when all is written.
+
+    The bytes go to a temporary file in the same folder, which is forced to the disk and
+    then takes the place of the old: whoever looks, and whatever happens, sees the old
+    file or the new one. Paths that end in .gz, .bz2 or .xz are packed. What is not an
+    ordinary file (``/dev/stdout``, a pipe) and files that are already open are written
+    to directly.
+    """
+    if not isinstance(target, str | os.PathLike):
+        if not callable(getattr(target, "write", None)):
+            msg = f"{target!r} is neither a path nor a binary file"
+            raise InputTypeError(msg)
+        yield target
+        return
+    path = Path(os.path.realpath(target))  # a link stays, what it points to is replaced
+    if path.exists() and not path.is_file():
+        if path.is_dir():
+            msg = f"{os.fspath(target)} is a folder; give the path of a file"
+            raise InputError(msg)
+        with open(path, "wb") as file:
+            yield file
+        return
+    if not path.parent.is_dir():
+        msg = f"{os.fspath(target)} cannot be written: there is no folder {path.parent}"
+        raise InputError(msg)
+    temporary = path.with_name(f".maxmargin-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            with _packing(file, path.suffix.lower()) as packed:
+                yield packed
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _packing(file: IO[bytes], extension: str) -> Iterator[Any]:
+    """The file itself, or what packs into it as the extension says."""
+    if extension == ".gz":  # without a time: the same data give the same file
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield packed
+    elif extension in (".bz2", ".xz"):
+        kind: Any = bz2.BZ2File if extension == ".bz2" else lzma.LZMAFile
+        with kind(file, "wb") as packed:
+            yield packed
+    else:
+        yield file
