@@ -29,9 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         ``--strict``, 5 model and data do not fit or the model file is bad,
         130 interrupted.
     """
-    from maxmargin.cli.program import program
+    try:
+        from maxmargin.cli.program import program
 
-    code: int = program.main(
-        None if argv is None else list(argv), prog_name="maxmargin", standalone_mode=False
-    )
+        code: int = program.main(
+            None if argv is None else list(argv),
+            prog_name="maxmargin",
+            standalone_mode=False,
+        )
+    except KeyboardInterrupt:  # pressed while Python itself was still at work
+        return 130
     return code

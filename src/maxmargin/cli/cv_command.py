@@ -40,6 +40,7 @@ def command(**options: Any) -> int:
     table = read_for_learning(options["data"], options, voice)
     plan = planned(table, options, voice, scaling=options["scale"])
     voice.figure("machine", machine_line(plan.machine))
+    voice.tell_notes()
     found = cross_validate(table, plan, options["folds"], options["seed"])
     tell_scores(found, voice)
     voice.know(

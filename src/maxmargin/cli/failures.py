@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import TextIO
 
 __all__ = [
     "BAD_DATA",
@@ -24,6 +25,7 @@ __all__ = [
     "Failure",
     "blame",
     "shielded",
+    "unknown_to_click",
 ]
 
 DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
@@ -54,15 +56,30 @@ def blame(code: int) -> Iterator[None]:
         raise Failure(code, str(error)) from error
 
 
+class _EnoughRead(Exception):  # noqa: N818 - nothing is wrong
+    """Whoever read our output (``| head``) has closed it."""
+
+
+@contextmanager
+def unknown_to_click() -> Iterator[None]:
+    """Name what click would answer with an empty line, or with exit code 1."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt as pressed:
+        raise Failure(INTERRUPTED, "interrupted") from pressed
+    except BrokenPipeError as closed:
+        raise _EnoughRead from closed
+
+
 def shielded(run: Callable[[], Any]) -> int:
     """Run a command; return its exit code, having told of what went wrong."""
     try:
         with _plain_warnings():
             result = run()
-            sys.stdout.flush()
         return result if isinstance(result, int) else DONE
-    except BrokenPipeError:
-        # Whoever read our output has had enough; Python would complain at its exit.
+    except _EnoughRead:
+        # Python would complain at its exit, when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except (KeyboardInterrupt, click.Abort):
@@ -126,7 +143,15 @@ def _plain_warnings() -> Iterator[None]:
     """Warnings as lines for people; those for programmers are left out."""
     told: set[str] = set()
 
-    def show(message: Warning | str, category: type[Warning], *_where: Any) -> None:
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del filename, lineno, file  # of our own source, which is of no use here
         line = _one_line(str(message))
         if issubclass(category, UserWarning) and line not in told:
             told.add(line)

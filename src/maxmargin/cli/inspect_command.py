@@ -62,12 +62,8 @@ def _tell(path: str, facts: dict[str, Any], voice: Voice) -> None:
     version = facts.get("format_version")
     title = facts["format"] + (f", version {version}" if version else "")
     voice.figure("file", f"{path}: {title}")
-    given = ", ".join(
-        f"{name}={_short(value)}"
-        for name, value in facts["parameters"].items()
-        if value is not None
-    )
-    voice.figure("machine", f"{facts['class']}({given})")
+    given = ", ".join(f"{name}={_short(value)}" for name, value in _chosen(facts).items())
+    voice.figure("machine", f"{facts['class'].removeprefix('maxmargin.')}({given})")
     for step in facts["steps"]:
         inside = ", ".join(
             f"{name}={_short(value)}" for name, value in step["parameters"].items()
@@ -82,6 +78,19 @@ def _tell(path: str, facts: dict[str, Any], voice: Voice) -> None:
         voice.figure("with", ", ".join(f"{name} {number}" for name, number in versions))
         voice.figure("data", f"SHA-256 {facts['data_hash'] or 'not recorded'}")
         voice.figure("arrays", f"{facts['n_arrays']}, {facts['n_bytes']:,} bytes")
+
+
+def _chosen(facts: dict[str, Any]) -> dict[str, Any]:
+    """Parameters that are not the machine's defaults."""
+    import maxmargin
+
+    kind = getattr(maxmargin, facts["class"].removeprefix("maxmargin."), None)
+    default = {} if kind is None else kind().get_params()
+    return {
+        name: value
+        for name, value in facts["parameters"].items()
+        if value is not None and (name not in default or default[name] != value)
+    }
 
 
 def _tell_shape(facts: dict[str, Any], voice: Voice) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from maxmargin.data_files.formats import TITLES
 from maxmargin.data_files.reading import read_table
 from maxmargin.data_files.table import Table, is_words
 from maxmargin.data_files.target import guessed_task, labels_of
-from maxmargin.errors import DataFileError, Stop
+from maxmargin.errors import ConvergenceWarning, DataFileError, Stop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -188,9 +189,14 @@ def fit(table: Table, y: NDArray[Any], plan: Plan, voice: Voice) -> Fitted:
             steps.append(("scale", scaler))
         machine = clone(plan.machine)
         steps.append(("machine", machine))
-        with shown_progress(
-            machine, plan.progress, title=plan.title, problems=plan.n_problems
+        with (
+            shown_progress(
+                machine, plan.progress, title=plan.title, problems=plan.n_problems
+            ),
+            warnings.catch_warnings(),
         ):
+            # Its advice is for Python; commands have their own, from the certificate.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, y)
     model = Pipeline(steps) if len(steps) > 1 else machine
     return Fitted(model, machine, time.perf_counter() - began, int(X.shape[1]), X)

@@ -29,7 +29,7 @@ PROGRESS = ("auto", "plain", "none")
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Gamma(click.ParamType):
+class Gamma(click.ParamType):  # type: ignore[type-arg]
     """A number, or a word for one."""
 
     name = "NUMBER|scale|auto"
@@ -46,7 +46,7 @@ class Gamma(click.ParamType):
             self.fail(f"{value!r} is neither a number nor scale or auto", param, ctx)
 
 
-class ClassWeight(click.ParamType):
+class ClassWeight(click.ParamType):  # type: ignore[type-arg]
     """``balanced``, or ``label=weight,label=weight``."""
 
     name = "balanced|LABEL=W,…"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import shielded
+from maxmargin.cli.failures import shielded, unknown_to_click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -66,6 +66,11 @@ class Program(click.Group):
         for title, commands in (("Commands", COMMANDS), ("As LIBSVM has them", LIBSVM)):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what click would handle in its own way is ours."""
+        with unknown_to_click():
+            return super().invoke(ctx)
 
     def main(
         self,

@@ -35,11 +35,21 @@ class Voice:
     json: bool = False
     quiet: bool = False
     known: dict[str, Any] = field(default_factory=dict)
+    _waiting: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
-        """A line on stderr about what is being done."""
+        """A line for stderr about what was decided, told when the work begins.
+
+        What fails before that has one line only: the reason.
+        """
         if not self.quiet:
+            self._waiting.append(text)
+
+    def tell_notes(self) -> None:
+        """Write the notes that wait."""
+        for text in self._waiting:
             click.echo(text, err=True)
+        self._waiting.clear()
 
     def line(self, text: str = "") -> None:
         """A line of the result, for people."""
@@ -55,7 +65,8 @@ class Voice:
         self.known |= facts
 
     def finish(self) -> None:
-        """Print the JSON object, if that is how the command speaks."""
+        """Write what waits; print the JSON object, if that is how the command speaks."""
+        self.tell_notes()
         if self.json:
             told = {"schema_version": SCHEMA_VERSION, "command": self.command}
             text = json.dumps(

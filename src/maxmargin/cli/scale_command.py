@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +80,7 @@ def command(**options: Any) -> int:
     scaled = _applied(model, table, options["restore"])
     given = options["to"] or (None if options["output"] else table.format)
     kind = format_of(options["output"] or "-", given)
-    target = options["output"] or click.get_binary_stream("stdout")
+    target = options["output"] or sys.stdout.buffer
     with blame(USAGE):
         write_table(scaled, target, format=kind)
     if options["save"]:

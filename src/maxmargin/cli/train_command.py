@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,6 +61,9 @@ def command(**options: Any) -> int:
     if is_libsvm_name(output) and scaling == "auto":
         scaling = "none"  # for which that text has no room
     plan = planned(table, options, voice, scaling=scaling)
+    if is_libsvm_name(output):
+        _refuse_preprocessing(table, plan, output)
+    voice.tell_notes()
     fitted = fit(table, plan.y, plan, voice)
     _save(fitted, plan, output, voice)
     certificate = fitted.certificate
@@ -71,12 +75,25 @@ def command(**options: Any) -> int:
         found = cross_validate(table, plan, options["cv"], options["seed"])
         stopped = found.interrupted
     _tell(fitted, table, plan, output, found, voice)
+    if not (stopped or converged or options["strict"]):
+        _warn(certificate)
     if stopped:
         raise Failure(INTERRUPTED, f"interrupted; what there is was saved in {output}")
     if options["strict"] and not converged:
         msg = f"not converged ({certificate.stop}); the model is in {output} all the same"
         raise Failure(NOT_CONVERGED, msg)
     return DONE
+
+
+def _warn(certificate: Any) -> None:
+    """Say that the answer is not what was asked for, and what helps here."""
+    warnings.warn(
+        f"not converged ({certificate.stop}): {certificate.criterion.replace('_', ' ')} "
+        f"{getattr(certificate, certificate.criterion):.3g}, tol {certificate.tol:.3g}; "
+        "raise --max-iter, --time-limit or --tol, scale the features, or lower --C",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _output(options: dict[str, Any]) -> str:
@@ -98,18 +115,26 @@ def _save(fitted: Fitted, plan: Plan, output: str, voice: Voice) -> None:
     from maxmargin.persist import data_hash
 
     model = fitted.model
-    if is_libsvm_name(output) and _needs_no_encoder(fitted, plan):
+    if is_libsvm_name(output) and plan.encoder is not None:
         voice.note("LIBSVM's text knows columns by their place: their names are lost")
-        model = fitted.machine
+        model = fitted.machine  # the encoder does nothing but find columns by name
     with blame(USAGE):
         save_model(model, output, data_hash=data_hash(fitted.X, plan.y))
 
 
-def _needs_no_encoder(fitted: Fitted, plan: Plan) -> bool:
-    """Whether the encoder does nothing but find columns by name."""
-    if plan.encoder is None or plan.scaler is not None or plan.encoder.impute is not None:
-        return False
-    return "words" not in fitted.model.steps[0][1].kinds_
+def _refuse_preprocessing(table: Table, plan: Plan, output: str) -> None:
+    """LIBSVM's text holds the machine alone; better said before hours of work."""
+    from maxmargin.data_files.table import is_words
+
+    words = [name for name, column in table.columns.items() if is_words(column)]
+    what = f"categories ({words[0]!r})" if words else ""
+    if plan.encoder is not None and plan.encoder.impute is not None:
+        what = "--impute"
+    if plan.scaler is not None:
+        what = "--scale"
+    if what:
+        msg = f"{output}: LIBSVM's text has no room for {what}; write a .maxmargin file"
+        raise Failure(USAGE, msg)
 
 
 def _tell(

@@ -103,7 +103,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_  # of an earlier fit
         self.kinds_, self.categories_, self.fills_ = [], [], []
         for name, column in table.columns.items():
-            words = is_words(column)
             absent = absent_in(column)
             if absent.any() and self.impute is None:
                 raise _missing(table, name, absent)
@@ -112,8 +111,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 msg = f"{table.source}: column {show(name)} has no value at all; "
                 msg += "leave it out"
                 raise InputError(msg)
-            self.kinds_.append("words" if words else "number")
-            self.categories_.append(sorted(set(known.tolist())) if words else [])
+            textual = is_words(column)
+            self.kinds_.append("words" if textual else "number")
+            self.categories_.append(sorted(set(known.tolist())) if textual else [])
             self.fills_.append(_fill(known, self.impute))
         self.sparse_ = self._is_sparse()
         return self

@@ -15,7 +15,7 @@ from maxmargin.data_files.delimited import read_delimited
 from maxmargin.data_files.formats import STDIN, format_of
 from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.table import Table
-from maxmargin.data_files.target import chosen_column
+from maxmargin.data_files.target import Wanted, chosen_column
 from maxmargin.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -88,16 +88,16 @@ def read_table(
     content = content_of(path)
     if kind == "libsvm":
         return _from_libsvm(content, name, n_features, report)
-    choose = {"target": target, "guess": guess, "required": required}
+    wanted = Wanted(target, guess, required)
     if kind in ("csv", "tsv"):
         delimiter = "\t" if kind == "tsv" else None
         found = read_delimited(
             content, name=name, delimiter=delimiter, words=words, report=report
         )
-        return _named(name, kind, found.columns, found.lines, **choose)
+        return _named(name, kind, found.columns, found.lines, wanted)
     if kind == "npz":
-        return _from_npz(content, name, **choose)
-    return _named(name, kind, read_arrow(content, format=kind, name=name), None, **choose)
+        return _from_npz(content, name, wanted)
+    return _named(name, kind, read_arrow(content, format=kind, name=name), None, wanted)
 
 
 def content_of(path: str) -> bytes:
@@ -133,7 +133,8 @@ def _readable(
     """All rows; or, if somebody is told of the lines at fault, all others."""
     if report is None:
         return read_svmlight(content, name=name)
-    rest, passed, kept = content, 0, []
+    rest, passed = content, 0
+    kept: list[bytes] = []
     while True:
         try:
             read_svmlight(rest, name=name)
@@ -158,17 +159,14 @@ def _readable(
     return read_svmlight(good, name=name)
 
 
-def _from_npz(
-    content: bytes, name: str, *, target: str | None, guess: str, required: bool
-) -> Table:
+def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
     X, y, columns = read_npz(content, name=name, limit=LARGEST)
     if columns is not None and isinstance(X, np.ndarray):
         named = {one: X[:, place].astype(np.float64) for place, one in enumerate(columns)}
         if y is not None:
-            label = target or "y"
+            label = wanted.target or "y"
             return Table(name, "npz", columns=named, y=y, target_name=label)
-        choose = {"target": target, "guess": guess, "required": required}
-        return _named(name, "npz", named, None, **choose)
+        return _named(name, "npz", named, None, wanted)
     return Table(name, "npz", matrix=X, y=y)
 
 
@@ -177,14 +175,9 @@ def _named(
     kind: str,
     columns: dict[str, NDArray[Any]],
     lines: NDArray[np.int64] | None,
-    *,
-    target: str | None,
-    guess: str,
-    required: bool,
+    wanted: Wanted,
 ) -> Table:
-    choice = chosen_column(
-        list(columns), target, guess=guess, required=required, source=name
-    )
+    choice = chosen_column(list(columns), wanted, source=name)
     features = {one: column for one, column in columns.items() if one != choice.name}
     if not features:
         reason = f"the target {choice.name!r} is the only column: there are no features"

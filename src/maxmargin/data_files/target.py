@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CUSTOMARY", "Choice", "chosen_column", "guessed_task", "labels_of"]
+__all__ = ["CUSTOMARY", "Choice", "Wanted", "chosen_column", "guessed_task", "labels_of"]
 
 CUSTOMARY = ("target", "label", "class", "y")
 """Names that a target customarily has, in any case."""
@@ -31,32 +31,39 @@ class Choice(NamedTuple):
     note: str = ""
 
 
-def chosen_column(
-    names: Sequence[str], wanted: str | None, *, guess: str, required: bool, source: str
-) -> Choice:
+class Wanted(NamedTuple):
+    """Which column is to be the target.
+
+    ``target`` is the user's or the model's choice, or None. Then ``guess`` says what to
+    do: ``"last"`` takes a customary name, else the last column; ``"name"`` only a
+    customary name; ``"none"`` nothing. ``required`` refuses a file without ``target``.
+    """
+
+    target: str | None = None
+    guess: str = "last"
+    required: bool = True
+
+
+def chosen_column(names: Sequence[str], wanted: Wanted, *, source: str) -> Choice:
     """The column to predict.
 
     Parameters
     ----------
     names : sequence of str
         Columns of the file.
-    wanted : str or None
-        The user's or the model's choice.
-    guess : {"last", "name", "none"}
-        What to do without one: take a customary name, else the last column; only a
-        customary name; nothing.
-    required : bool
-        Whether a file without the wanted column is refused.
+    wanted : Wanted
+        What was asked for.
     source : str
         What errors call the file.
     """
-    if wanted is not None:
-        if wanted in names:
-            return Choice(wanted)
+    target, guess, required = wanted
+    if target is not None:
+        if target in names:
+            return Choice(target)
         if required:
             known = ", ".join(map(show, names[:20])) + (", …" if len(names) > 20 else "")
             reason = (
-                f"there is no column {show(wanted)} to be the target; there are {known}"
+                f"there is no column {show(target)} to be the target; there are {known}"
             )
             raise DataFileError(source, 1, reason)
         return Choice(None)
