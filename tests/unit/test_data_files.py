@@ -92,7 +92,11 @@ def test_columns_of_numbers_and_of_words(put):
 
 @pytest.mark.parametrize(
     ("name", "pack"),
-    [("f.csv.gz", gzip.compress), ("f.csv.bz2", bz2.compress), ("f.csv.xz", lzma.compress)],
+    [
+        ("f.csv.gz", gzip.compress),
+        ("f.csv.bz2", bz2.compress),
+        ("f.csv.xz", lzma.compress),
+    ],
 )
 def test_compressed_tables(put, name, pack):
     assert read_table(put(name, pack(FRUIT.encode()))).n_rows == 2
@@ -408,7 +412,9 @@ def test_tables_survive_to_the_bit(tmp_path, name):
 def test_words_and_missing_values_survive(tmp_path, name):
     words = np.array(["x", None, 'say "a, b"', "two\nlines"], dtype=object)
     numbers = np.array([1.0, np.nan, 2.0, 3.0])
-    table = Table("x", "csv", columns={"w": words, "n": numbers}, y=numbers, target_name="y")
+    table = Table(
+        "x", "csv", columns={"w": words, "n": numbers}, y=numbers, target_name="y"
+    )
     write_table(table, tmp_path / name)
     again = read_table(tmp_path / name)
     assert again.columns["w"].tolist() == words.tolist()

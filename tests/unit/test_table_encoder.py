@@ -13,7 +13,9 @@ from maxmargin import SVC
 from maxmargin.data_files import Table, TableEncoder
 from maxmargin.errors import DataFileError, InputError
 
-FRAME = pd.DataFrame({"n": [1.0, 2.0, 3.0], "w": ["b", "a", "b"], "f": [True, False, True]})
+FRAME = pd.DataFrame(
+    {"n": [1.0, 2.0, 3.0], "w": ["b", "a", "b"], "f": [True, False, True]}
+)
 
 
 def table(**columns):

@@ -39,9 +39,9 @@ def command(**options: Any) -> int:
 
     table = read_for_learning(options["data"], options, voice)
     plan = planned(table, options, voice, scaling=options["scale"])
-    voice.figure("machine", machine_line(plan.machine))
     voice.tell_notes()
     found = cross_validate(table, plan, options["folds"], options["seed"])
+    voice.figure("machine", machine_line(plan.machine))
     tell_scores(found, voice)
     voice.know(
         data={"path": table.source, "format": table.format, "rows": table.n_rows},

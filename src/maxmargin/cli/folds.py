@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from maxmargin.cli.failures import BAD_DATA, USAGE, Failure
+from maxmargin.cli.failures import BAD_DATA, Failure
 from maxmargin.cli.learning import fit, is_converged, was_interrupted
 from maxmargin.cli.models import rows_for
 from maxmargin.cli.say import Voice
@@ -78,8 +78,6 @@ def cross_validate(table: Table, plan: Plan, k: int, seed: int) -> CrossValidati
 
     Ctrl-C ends it with the folds that are done.
     """
-    if plan.task == "outliers":
-        raise Failure(USAGE, "cross-validation needs a target; --task outliers has none")
     measure = "accuracy" if plan.task == "classify" else "R²"
     found = CrossValidation(measure)
     quiet = Voice("cv", quiet=True)

@@ -99,6 +99,8 @@ def planned(
 ) -> Plan:
     """Decide what the options leave open, and say so."""
     task = options["task"] or task_of(options["machine"])
+    if task == "outliers" and (options.get("folds") or options.get("cv")):
+        raise Failure(USAGE, "cross-validation needs a target; outliers have none")
     if task is None:
         task, why = guessed_task(table.target())
         other = "regress" if task == "classify" else "classify"
@@ -109,6 +111,8 @@ def planned(
     encoder = None
     if table.named or options["impute"] is not None:
         encoder = TableEncoder(impute=options["impute"])
+        with blame(BAD_DATA):
+            clone(encoder).fit(table)  # what it refuses is better known at once
     else:
         _refuse_missing(table)
     return Plan(

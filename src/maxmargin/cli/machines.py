@@ -73,7 +73,11 @@ def made_machine(
         raise Failure(USAGE, msg)
     estimator = getattr(maxmargin, kind)()
     allowed = estimator.get_params()
-    chosen = {key: options[key] for key in _TUNED if options[key] not in (None, False)}
+    chosen = {
+        key: value
+        for key in _TUNED
+        if (value := options[key]) is not None and value is not False
+    }
     gamma = gamma_of(options["gamma"], options["sigma"], options["kernel"])
     if gamma is not None:
         chosen["gamma"] = gamma
