@@ -39,6 +39,7 @@ def test_help_imports_nothing_heavy(argv):
     assert done.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_standard_input_and_output(folder):
     text = (folder / "rows").read_bytes()
     done = run_process("train", "-", "-o", "m.maxmargin", stdin=text, cwd=folder)
@@ -56,6 +57,7 @@ def test_standard_input_and_output(folder):
     assert done.line.startswith("<stdin>:1: ")
 
 
+@pytest.mark.slow
 def test_nobody_has_to_read_everything(folder):
     np.savez(folder / "many.npz", X=np.zeros((200_000, 3)))
     assert run_process("train", "rows", "-q", cwd=folder).code == 0
@@ -101,6 +103,7 @@ def on_terminal(*argv, cwd, **variables):
 
 
 @pty_only
+@pytest.mark.slow
 def test_colour_on_a_terminal_unless_unwanted(folder):
     assert "\x1b[1m" in on_terminal("train", "rows", cwd=folder)
     assert "\x1b" not in on_terminal("train", "rows", cwd=folder, NO_COLOR="1")
@@ -121,6 +124,7 @@ def hard(tmp_path):
 SLOWLY = ("hard.npz", "-C", "1e6", "--tol", "1e-9", "--scale", "none", "--gamma", "0.01")
 
 
+@pytest.mark.slow
 def test_progress_is_told_in_lines_if_asked(hard):
     done = run_process(
         "train", *SLOWLY, "--time-limit", "5", "--progress", "plain", cwd=hard
@@ -140,18 +144,23 @@ def test_a_bar_on_a_terminal(hard):
     assert "%" in shown
 
 
-def _interrupted(process, seconds):
-    time.sleep(seconds)
+def _interrupted(process, sign):
+    """Press Ctrl-C when a line of progress shows that the solver is at work."""
+    told = ""
+    while sign not in told:
+        line = process.stderr.readline().decode()
+        assert line, told
+        told += line
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
-    return process.returncode, out.decode(), err.decode()
+    return process.returncode, out.decode(), told + err.decode()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.slow
 def test_ctrl_c_saves_what_there_is(hard):
-    with start("train", *SLOWLY, "--json", "-q", cwd=hard) as process:
-        code, out, err = _interrupted(process, 12)
+    with start("train", *SLOWLY, "--json", "--progress", "plain", cwd=hard) as process:
+        code, out, err = _interrupted(process, "train: ")
     assert code == 130
     assert "interrupted; what there is was saved in hard.maxmargin" in err
     assert "Traceback" not in err
@@ -165,10 +174,11 @@ def test_ctrl_c_saves_what_there_is(hard):
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.slow
 def test_ctrl_c_in_cross_validation(hard):
-    with start("cv", *SLOWLY, "--time-limit", "3", "-k", "20", cwd=hard) as process:
-        code, out, err = _interrupted(process, 20)
+    options = ("--time-limit", "3", "-k", "20", "--progress", "plain")
+    with start("cv", *SLOWLY, *options, cwd=hard) as process:
+        code, out, err = _interrupted(process, "fold 2 of 20: ")
     assert code == 130
-    assert "interrupted after" in err
+    assert "interrupted after 1 of 20 folds" in err
     assert "fold 1 " in out
     assert "mean " in out
 
@@ -176,7 +186,7 @@ def test_ctrl_c_in_cross_validation(hard):
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_while_data_are_read():
     with start("train", "-", "-o", "x.maxmargin", stdin=subprocess.PIPE) as process:
-        time.sleep(6)
+        time.sleep(2)
         process.send_signal(signal.SIGINT)
         code = process.wait(timeout=60)
         error = process.stderr.read().decode()

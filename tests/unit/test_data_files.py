@@ -410,7 +410,7 @@ def test_tables_survive_to_the_bit(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_words_and_missing_values_survive(tmp_path, name):
-    words = np.array(["x", None, 'say "a, b"', "two\nlines"], dtype=object)
+    words = np.array(["x", None, 'say "a, b"', "two\r\nlines"], dtype=object)
     numbers = np.array([1.0, np.nan, 2.0, 3.0])
     table = Table(
         "x", "csv", columns={"w": words, "n": numbers}, y=numbers, target_name="y"

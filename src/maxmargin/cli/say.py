@@ -52,7 +52,8 @@ class Voice:
         self._waiting.clear()
 
     def line(self, text: str = "") -> None:
-        """A line of the result, for people."""
+        """A line of the result, for people; the notes that wait come before it."""
+        self.tell_notes()
         if not self.json and not self.quiet:
             click.echo(text, color=_colour())
 

@@ -9,7 +9,10 @@ a size that an array claims is held against the bytes there are before it is all
 from __future__ import annotations
 
 import io
+import lzma
 import math
+import struct
+import tokenize
 import zipfile
 import zlib
 from types import SimpleNamespace
@@ -31,6 +34,9 @@ Arrays = tuple[Any, "NDArray[Any] | None", list[str] | None]
 _CSR = ("data", "indices", "indptr", "shape")
 _KEPT = ("X", "y", "columns", "format", *_CSR)
 _KINDS = "biufUS"
+# What the zipfile module raises for bytes that are no zip.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError,
+           OSError, ValueError, OverflowError, RuntimeError)  # fmt: skip
 
 
 def read_npz(content: bytes, *, name: str, limit: int) -> Arrays:
@@ -48,8 +54,10 @@ def read_npz(content: bytes, *, name: str, limit: int) -> Arrays:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             found = _members(archive, name, limit)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        reason = f"this is no npz file: {error}"
+    except DataFileError:
+        raise
+    except _DAMAGE as error:
+        reason = f"this is no npz file, or damaged: {error}"
         raise DataFileError(name, 0, reason) from error
     X = _features(found, name)
     y = found.get("y")
@@ -95,8 +103,8 @@ def _array(
                 else np.lib.format.read_array_header_2_0
             )
             shape, fortran, dtype = read(stream)
-        except (ValueError, SyntaxError, TypeError) as error:
-            reason = f"{key} is no npy array: {str(error).splitlines()[0]}"
+        except (ValueError, SyntaxError, TypeError, tokenize.TokenError) as error:
+            reason = f"{key} is no npy array: {error}"
             raise DataFileError(name, 0, reason) from error
         if dtype.kind not in _KINDS:
             reason = f"{key} has dtype {dtype}: numbers or text are needed, not objects"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -104,23 +102,33 @@ def named_columns(table: Table) -> dict[str, NDArray[Any]]:
 
 
 def _write_delimited(columns: dict[str, Any], stream: Any, delimiter: str) -> None:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(columns)
+    head = delimiter.join(_quoted(name, delimiter) for name in columns)
+    stream.write(f"{head}\n".encode())
     rows = len(next(iter(columns.values())))
     for start in range(0, rows, BLOCK):
-        cells = [_cells(column[start : start + BLOCK]) for column in columns.values()]
-        writer.writerows(zip(*cells, strict=True))
-        stream.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
-    stream.write(text.getvalue().encode())
+        block = [
+            _cells(column[start : start + BLOCK], delimiter)
+            for column in columns.values()
+        ]
+        lines = map(delimiter.join, zip(*block, strict=True))
+        stream.write("".join(f"{line}\n" for line in lines).encode())
 
 
-def _cells(column: NDArray[Any]) -> list[str]:
+def _quoted(word: str, delimiter: str) -> str:
+    """A word in quotes where it needs them; the csv module forgets carriage returns."""
+    if any(sign in word for sign in (delimiter, '"', "\r", "\n")):
+        return '"' + word.replace('"', '""') + '"'
+    return word
+
+
+def _cells(column: NDArray[Any], delimiter: str) -> list[str]:
     """Text from which the same values are read: whole numbers without a fraction."""
     if is_words(column) or column.dtype.kind in "US":
-        return ["" if one is None else str(one) for one in column.tolist()]
+        known = {
+            one: "" if one is None else _quoted(str(one), delimiter)
+            for one in set(column.tolist())
+        }
+        return [known[one] for one in column.tolist()]
     if column.dtype == np.float32:  # the digits that tell it from its neighbours
         shown = [str(one) for one in column]
     else:
