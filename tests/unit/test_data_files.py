@@ -186,8 +186,7 @@ def test_all_problems_can_be_reported(put):
     assert table.lines.tolist() == [2, 5, 6]
 
 
-def test_the_number_of_cells_is_the_only_price():
-    """A record is not kept as Python objects: blocks are."""
+def test_blocks_of_records_join():
     text = b"a,b\n" + b"1.5,2.5\n" * (3 * BLOCK + 1)
     found = read_delimited(text, name="x")
     assert found.columns["b"].size == 3 * BLOCK + 1
