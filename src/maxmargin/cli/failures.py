@@ -1,0 +1,163 @@
+"""How a command ends: exit codes, and one line on stderr for every failure."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import TextIO
+
+__all__ = [
+    "BAD_DATA",
+    "DONE",
+    "INTERNAL",
+    "INTERRUPTED",
+    "MISFIT",
+    "NOT_CONVERGED",
+    "USAGE",
+    "Failure",
+    "blame",
+    "shielded",
+    "unknown_to_click",
+]
+
+DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
+INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+class Failure(Exception):  # noqa: N818 - it is caught here, and never seen
+    """The end of a command: an exit code, and what people are told."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@contextmanager
+def blame(code: int) -> Iterator[None]:
+    """What is refused in here ends the command with ``code``.
+
+    Errors that name a file keep the code of their own: data 3, model 5.
+    """
+    from maxmargin.errors import FileError, InputError, NumericalError
+
+    try:
+        yield
+    except FileError:
+        raise
+    except (InputError, NumericalError) as error:
+        raise Failure(code, str(error)) from error
+
+
+class _EnoughRead(Exception):  # noqa: N818 - nothing is wrong
+    """Whoever read our output (``| head``) has closed it."""
+
+
+@contextmanager
+def unknown_to_click() -> Iterator[None]:
+    """Name what click would answer with an empty line, or with exit code 1."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt as pressed:
+        raise Failure(INTERRUPTED, "interrupted") from pressed
+    except BrokenPipeError as closed:
+        raise _EnoughRead from closed
+
+
+def shielded(run: Callable[[], Any]) -> int:
+    """Run a command; return its exit code, having told of what went wrong."""
+    try:
+        with _plain_warnings():
+            result = run()
+        return result if isinstance(result, int) else DONE
+    except _EnoughRead:
+        # Python would complain at its exit, when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except (KeyboardInterrupt, click.Abort):
+        code, line = INTERRUPTED, "interrupted"
+    except click.exceptions.Exit as ended:
+        return int(ended.exit_code)
+    except click.ClickException as error:
+        code, line = USAGE, _usage(error)
+    except Failure as failure:
+        code, line = failure.code, str(failure)
+    except Exception as error:
+        code, line = _judged(error)
+        if code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
+            raise
+    _tell(f"maxmargin: {_one_line(line)}" if code != BAD_DATA else _one_line(line))
+    return code
+
+
+def _judged(error: Exception) -> tuple[int, str]:
+    """Exit code and words for an exception that no command has caught."""
+    from maxmargin.errors import (
+        DataFileError,
+        InputError,
+        MissingExtraError,
+        ModelFileError,
+    )
+
+    if isinstance(error, DataFileError):
+        return BAD_DATA, str(error)
+    if isinstance(error, ModelFileError):
+        return MISFIT, str(error)
+    if isinstance(error, InputError | MissingExtraError):
+        return USAGE, str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return USAGE, f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return INTERNAL, "there is not enough memory for this"
+    told = f"{type(error).__name__}: {error}"
+    return INTERNAL, f"internal error, {told} (MAXMARGIN_TRACEBACK=1 shows where)"
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    words = error.format_message().rstrip(".")
+    if context is None:
+        return words
+    path = context.command_path.removeprefix("maxmargin").strip()
+    return f"{path + ': ' if path else ''}{words}; see {context.command_path} --help"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings as lines for people; those for programmers are left out."""
+    told: set[str] = set()
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del filename, lineno, file  # of our own source, which is of no use here
+        line = _one_line(str(message))
+        if issubclass(category, UserWarning) and line not in told:
+            told.add(line)
+            _tell(f"maxmargin: warning: {line}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        yield

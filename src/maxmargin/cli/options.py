@@ -1,0 +1,170 @@
+"""Options that several commands share, and what they say about a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import click
+
+from maxmargin.cli.failures import USAGE, Failure
+
+__all__ = [
+    "FORMATS",
+    "PROGRESS",
+    "data_options",
+    "learning_options",
+    "output_options",
+    "stacked",
+]
+
+# As maxmargin.data_files.formats has them, which --help does not import.
+FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet", "arrow")
+KERNELS = ("linear", "poly", "rbf", "sigmoid")
+MACHINES = ("auto", "svc", "nu-svc", "svr", "nu-svr", "one-class", "svdd", "linear-svc",
+            "linear-svr", "pegasos", "averaged-sgd")  # fmt: skip
+PROGRESS = ("auto", "plain", "none")
+
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Gamma(click.ParamType):  # type: ignore[type-arg]
+    """A number, or a word for one."""
+
+    name = "NUMBER|scale|auto"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """A float, or the word."""
+        if value in ("scale", "auto"):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number nor scale or auto", param, ctx)
+
+
+class ClassWeight(click.ParamType):  # type: ignore[type-arg]
+    """``balanced``, or ``label=weight,label=weight``."""
+
+    name = "balanced|LABEL=W,…"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        """The word, or a dict from label (as text) to weight."""
+        if value == "balanced" or isinstance(value, dict):
+            return value
+        weights = {}
+        for part in value.split(","):
+            label, sign, weight = part.rpartition("=")
+            try:
+                weights[label.strip()] = float(weight)
+            except ValueError:
+                sign = ""
+            if not sign:
+                self.fail(f"{part!r} is not LABEL=WEIGHT (or say balanced)", param, ctx)
+        return weights
+
+
+def stacked(*options: Decorator) -> Decorator:
+    """Several options as one decorator, shown in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def data_options(*, target: bool = True) -> Decorator:
+    """How a file of data is to be read."""
+    wanted = [
+        click.option("--format", "format_", type=click.Choice(FORMATS),
+                     help="Format of DATA; by default its extension says it."),
+    ]  # fmt: skip
+    if target:
+        wanted += [
+            click.option("--target", metavar="NAME",
+                         help="Column to predict [target, label, class, y; else last]."),
+            click.option("--impute",
+                         type=click.Choice(("mean", "median", "most_frequent")),
+                         help="Fill missing values in; by default they are refused."),
+        ]  # fmt: skip
+    return stacked(*wanted)
+
+
+def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
+    """How a command speaks."""
+    wanted = [
+        click.option("--json", "json_", is_flag=True, help="Print one JSON object."),
+        click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
+    ]
+    if progress:
+        wanted.append(
+            click.option("--progress", type=click.Choice(PROGRESS), default="auto",
+                         show_default=True, help="A bar, plain lines, or nothing.")
+        )  # fmt: skip
+    if strict:
+        wanted.append(click.option("--strict", is_flag=True, help=strict))
+    return stacked(*wanted)
+
+
+def learning_options() -> Decorator:
+    """What to learn, and how."""
+    number = click.FLOAT
+    return stacked(
+        click.option("--task", type=click.Choice(("classify", "regress", "outliers")),
+                     help="What to learn; by default the target decides."),
+        click.option("--machine", type=click.Choice(MACHINES), default="auto",
+                     show_default=True, help="auto: svc, svr or one-class by the task."),
+        click.option("--kernel", type=click.Choice(KERNELS), help="[rbf]"),
+        click.option("-C", "--C", "C", type=number, metavar="NUMBER",
+                     help="Price of an error [1; regression: the target's std]."),
+        click.option("--gamma", type=Gamma(), metavar="NUMBER|scale|auto",
+                     help="Scale of the kernel [scale]."),
+        click.option("--sigma", type=number, metavar="NUMBER",
+                     help="Width of the rbf kernel: gamma = 1/(2 sigma²)."),
+        click.option("--degree", type=int, help="Degree of the poly kernel [3]."),
+        click.option("--coef0", type=number, metavar="NUMBER",
+                     help="Constant of the poly and sigmoid kernels [0]."),
+        click.option("--nu", type=number, metavar="NUMBER",
+                     help="Of nu-svc, nu-svr, one-class and svdd [0.5]."),
+        click.option("--epsilon", type=number, metavar="NUMBER",
+                     help="Half width of the tube of svr [0.1 of the target's std]."),
+        click.option("--solver", metavar="NAME", help="How to solve it [auto]."),
+        click.option("--tol", type=number, metavar="NUMBER",
+                     help="Tolerance [the machine's]."),
+        click.option("--max-iter", type=int, help="Limit on iterations [none]."),
+        click.option("--time-limit", type=number, metavar="SECONDS",
+                     help="Stop with what there is after so long."),
+        click.option("--class-weight", type=ClassWeight(),
+                     metavar="balanced|LABEL=NUMBER,…", help="Factors of C."),
+        click.option("--scale", type=click.Choice(
+                         ("auto", "none", "standard", "minmax", "maxabs")),
+                     default="auto", show_default=True,
+                     help="Scaling of the features, part of the model; auto: standard "
+                     "for dense tables, none for LIBSVM text and sparse rows."),
+        click.option("--probability", is_flag=True, help="Learn probabilities too."),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0,
+                     show_default=True, help="Of folds and random solvers."),
+        click.option("--jobs", type=int, help="Threads [every core]; results are equal."),
+        click.option("--n-features", type=click.IntRange(1), metavar="N",
+                     help="Features of LIBSVM text, if DATA does not use the last."),
+    )  # fmt: skip
+
+
+def gamma_of(gamma: Any, sigma: float | None, kernel: str | None) -> Any:
+    """The gamma that one of the two options means."""
+    if sigma is None:
+        return gamma
+    if gamma is not None:
+        raise Failure(USAGE, "--gamma and --sigma: give one of the two")
+    if kernel not in (None, "rbf"):
+        raise Failure(USAGE, f"--sigma with --kernel {kernel}: sigma is the width of rbf")
+    if not 0.0 < sigma < float("inf"):
+        raise Failure(USAGE, f"--sigma {sigma:g}: a width must be positive and finite")
+    return 1.0 / (2.0 * sigma * sigma)

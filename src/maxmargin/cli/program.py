@@ -1,0 +1,140 @@
+"""The group of all commands, each loaded when it is called; exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maxmargin.cli.failures import shielded, unknown_to_click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["COMMANDS", "LIBSVM", "program"]
+
+COMMANDS = {
+    "train": "Learn a model from a file of data.",
+    "predict": "Predict with a model.",
+    "cv": "Cross-validate: how good would a model be?",
+    "scale": "Bring features to a common scale.",
+    "check": "Find the problems of a file of data.",
+    "inspect": "Show what a model is, and how good its proof.",
+    "convert": "Convert data or models to another format.",
+}
+"""The commands, and what they do; their modules have their names."""
+
+LIBSVM = {
+    "svm-train": "LIBSVM's svm-train: its flags, its files, its output.",
+    "svm-predict": "LIBSVM's svm-predict.",
+    "svm-scale": "LIBSVM's svm-scale.",
+}
+"""LIBSVM's programs, which read their arguments themselves."""
+
+
+class RawCommand(click.Command):
+    """A command that gets its arguments as they are: LIBSVM's flags are not click's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep everything, ``-h`` and ``--`` too."""
+        ctx.args = list(args)
+        return []
+
+
+class Program(click.Group):
+    """Commands whose modules are imported when they are called, not for ``--help``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names in the order in which they are shown."""
+        return [*COMMANDS, *LIBSVM]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Load a command."""
+        if cmd_name in LIBSVM:
+            return _libsvm_command(cmd_name)
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"maxmargin.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        for title, commands in (("Commands", COMMANDS), ("As LIBSVM has them", LIBSVM)):
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what click would handle in its own way is ours."""
+        with unknown_to_click():
+            return super().invoke(ctx)
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run; every failure becomes one line on stderr and an exit code."""
+
+        def run() -> Any:
+            return click.Group.main(
+                self,
+                args,
+                prog_name,
+                complete_var,
+                standalone_mode=False,
+                windows_expand_args=windows_expand_args,
+                **extra,
+            )
+
+        code = shielded(run)
+        if standalone_mode:
+            sys.exit(code)
+        return code
+
+
+def _libsvm_command(name: str) -> click.Command:
+    @click.pass_context
+    def call(ctx: click.Context) -> int:
+        home = f"maxmargin.cli.{name.replace('svm-', 'libsvm_')}"
+        module = importlib.import_module(home)
+        run: Callable[[list[str]], int] = module.main
+        return run(ctx.args)
+
+    return RawCommand(name, callback=call, help=LIBSVM[name], add_help_option=False)
+
+
+def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+    if value:
+        import maxmargin
+
+        click.echo(f"maxmargin {maxmargin.__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Program,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="DATA may be LIBSVM text, CSV or TSV with a header (.bz2, .gz, .xz too), npz, "
+    "Parquet or Arrow; - is standard input. Exit codes: 0 done, 1 internal error, "
+    "2 wrong usage, 3 bad data, 4 not converged with --strict, 5 model and data do not "
+    "fit or the model file is bad, 130 interrupted.",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
+    help="Show the version and exit.",
+)  # fmt: skip
+def program() -> None:
+    """Support vector machines that prove how good their answers are.
+
+    \b
+      maxmargin train iris.csv                 learn; writes iris.maxmargin
+      maxmargin predict iris.maxmargin new.csv
+    """  # noqa: D301

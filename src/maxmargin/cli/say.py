@@ -1,0 +1,101 @@
+"""What a command tells: notes on stderr, results on stdout, as text or as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+__all__ = ["SCHEMA_VERSION", "Voice", "plain", "rounded"]
+
+SCHEMA_VERSION = 1
+"""Of what ``--json`` prints; it rises when a key changes its meaning or goes."""
+
+
+@dataclass
+class Voice:
+    """How a command speaks.
+
+    Parameters
+    ----------
+    command : str
+        Its name.
+    json : bool
+        One object on stdout instead of text.
+    quiet : bool
+        No notes on stderr, and no text on stdout but what was asked for.
+    """
+
+    command: str
+    json: bool = False
+    quiet: bool = False
+    known: dict[str, Any] = field(default_factory=dict)
+    _waiting: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """A line for stderr about what was decided, told when the work begins.
+
+        What fails before that has one line only: the reason.
+        """
+        if not self.quiet:
+            self._waiting.append(text)
+
+    def tell_notes(self) -> None:
+        """Write the notes that wait."""
+        for text in self._waiting:
+            click.echo(text, err=True)
+        self._waiting.clear()
+
+    def line(self, text: str = "") -> None:
+        """A line of the result, for people; the notes that wait come before it."""
+        self.tell_notes()
+        if not self.json and not self.quiet:
+            click.echo(text, color=_colour())
+
+    def figure(self, label: str, text: str) -> None:
+        """A line of the result: a label and its value."""
+        self.line(click.style(f"{label:<12}", bold=True) + text)
+
+    def know(self, **facts: Any) -> None:
+        """Facts for the JSON object."""
+        self.known |= facts
+
+    def finish(self) -> None:
+        """Write what waits; print the JSON object, if that is how the command speaks."""
+        self.tell_notes()
+        if self.json:
+            told = {"schema_version": SCHEMA_VERSION, "command": self.command}
+            text = json.dumps(
+                plain(told | self.known), ensure_ascii=False, allow_nan=False
+            )
+            click.echo(text)
+
+
+def _colour() -> bool | None:
+    """False where colour is unwanted; None leaves it to whether stdout is a terminal."""
+    return False if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else None
+
+
+def plain(value: Any) -> Any:
+    """Anything as JSON has it: NaN is null, an infinity the text "inf" or "-inf"."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(one) for one in value]
+    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def rounded(value: float, digits: int = 6) -> str:
+    """A number for people."""
+    return f"{value:.{digits}g}"

@@ -1,0 +1,151 @@
+"""``maxmargin scale DATA``: features on a common scale, in a file."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maxmargin.cli.failures import BAD_DATA, DONE, MISFIT, USAGE, Failure, blame
+from maxmargin.cli.options import FORMATS, data_options, output_options
+from maxmargin.cli.say import Voice
+
+if TYPE_CHECKING:
+    from maxmargin.data_files.table import Table
+
+__all__ = ["command"]
+
+
+@click.command("scale")
+@click.argument("data")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="File to write, its extension the format [standard output].",
+)
+@click.option("--to", type=click.Choice(FORMATS), help="Format of OUT.")
+@click.option(
+    "--method",
+    type=click.Choice(("standard", "minmax", "maxabs")),
+    default="standard",
+    show_default=True,
+    help="Mean 0 and variance 1; the range; the largest absolute value 1.",
+)
+@click.option(
+    "--range",
+    "range_",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="Range of minmax [-1 1].",
+)
+@click.option("--save", metavar="SCALER", help="Keep the scaling in a .maxmargin file.")
+@click.option("--restore", metavar="SCALER", help="Scale as an earlier --save did.")
+@data_options()
+@output_options()
+def command(**options: Any) -> int:
+    """Scale the features of DATA; the target stays as it is.
+
+    Test data must be scaled as training data were: --save on the one, --restore on the
+    other. (A model of `maxmargin train --scale` does so by itself.)
+    """
+    voice = Voice("scale", json=options["json_"], quiet=options["quiet"])
+    if options["restore"] and (options["range_"] or options["save"]):
+        raise Failure(USAGE, "--restore scales as it was saved: no --range, no --save")
+    if options["range_"] and options["method"] != "minmax":
+        raise Failure(USAGE, "--range is the range of --method minmax")
+    if options["json_"] and options["output"] is None:
+        raise Failure(USAGE, "--json: say with -o where the scaled data are to go")
+    from maxmargin.cli.models import checked_output
+    from maxmargin.data_files.formats import format_of
+    from maxmargin.data_files.reading import read_table
+    from maxmargin.data_files.writing import write_table
+
+    checked_output(options["output"])
+    checked_output(options["save"])
+    table = read_table(
+        options["data"],
+        format=options["format_"],
+        target=options["target"],
+        guess="last",
+    )
+    for note in table.notes:
+        voice.note(note)
+    model = (
+        _restored(options["restore"]) if options["restore"] else _fitted(table, options)
+    )
+    scaled = _applied(model, table, options["restore"])
+    given = options["to"] or (None if options["output"] else table.format)
+    kind = format_of(options["output"] or "-", given)
+    target = options["output"] or sys.stdout.buffer
+    with blame(USAGE):
+        write_table(scaled, target, format=kind)
+    if options["save"]:
+        from maxmargin.persist import save
+
+        save(model, options["save"])
+    if options["output"]:
+        rows, columns = scaled.shape
+        voice.line(f"{options['output']}: {rows:,} rows × {columns:,}")
+        voice.know(output=options["output"], format=kind, rows=rows, columns=columns)
+        voice.finish()
+    return DONE
+
+
+def _fitted(table: Table, options: dict[str, Any]) -> Any:
+    """Encoder (for named columns) and scaler, fitted."""
+    from scipy import sparse
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+    from maxmargin.data_files.encoder import TableEncoder
+
+    steps: list[tuple[str, Any]] = []
+    X: Any = table.matrix
+    with blame(BAD_DATA):
+        if table.named or options["impute"]:
+            steps.append(("encode", TableEncoder(impute=options["impute"])))
+            X = steps[0][1].fit_transform(table)
+    if options["method"] == "minmax":
+        low, high = options["range_"] or (-1.0, 1.0)
+        if not low < high:
+            raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
+        if sparse.issparse(X):
+            X = X.toarray()
+        scaler: Any = MinMaxScaler(feature_range=(low, high))
+    elif options["method"] == "maxabs":
+        scaler = MaxAbsScaler()
+    else:
+        scaler = StandardScaler(with_mean=not sparse.issparse(X))
+    steps.append(("scale", scaler.fit(X)))
+    return Pipeline(steps)
+
+
+def _restored(path: str) -> Any:
+    from maxmargin.cli.models import is_own_file, steps_of
+    from maxmargin.errors import ModelFileError
+    from maxmargin.persist import load
+
+    if not is_own_file(path):
+        raise ModelFileError(path, 0, "this is no file of scale --save")
+    model = load(path)
+    if not hasattr(steps_of(model)[-1][1], "transform"):
+        raise ModelFileError(path, 0, "this is a machine, no file of scale --save")
+    return model
+
+
+def _applied(model: Any, table: Table, restored: str | None) -> Table:
+    from maxmargin.cli.models import encoder_of, rows_for
+
+    with blame(MISFIT if restored else BAD_DATA):
+        X = model.transform(rows_for(model, table))
+    encoder = encoder_of(model)
+    if encoder is None:
+        return replace(table, matrix=X)
+    names = encoder.get_feature_names_out().tolist()
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    columns = {name: dense[:, place] for place, name in enumerate(names)}
+    return replace(table, matrix=None, columns=columns)

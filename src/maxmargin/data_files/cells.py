@@ -1,0 +1,59 @@
+"""Cells of text → columns of numbers or of words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["MISSING", "is_missing", "numbers_of", "show", "words_of"]
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
+"""What stands for a value that is not there, in any case and with blanks around it."""
+
+
+def is_missing(cell: str) -> bool:
+    """Whether the cell says that its value is not known."""
+    return cell.strip().lower() in MISSING
+
+
+def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
+    """The cells as float64, NaN where a value is missing; None if one is no number.
+
+    A number is what Python's ``float`` reads, but for underscores (``1_000``) and digits
+    of other scripts, which are more likely to be names.
+    """
+    try:
+        numbers = np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        try:
+            known = ("nan" if is_missing(cell) else cell for cell in cells)
+            numbers = np.fromiter(map(float, known), np.float64, len(cells))
+        except ValueError:
+            return None
+    together = "".join(cells)
+    return numbers if together.isascii() and "_" not in together else None
+
+
+def words_of(cells: Sequence[str], known: dict[str, str]) -> list[str | None]:
+    """The cells as words without blanks around them, None where a value is missing.
+
+    ``known`` keeps one object a word, so that a long column of few words is small.
+    """
+    words: list[str | None] = []
+    for cell in cells:
+        word = cell.strip()
+        missing = word.lower() in MISSING
+        words.append(None if missing else known.setdefault(word, word))
+    return words
+
+
+def show(value: Any, *, longest: int = 40) -> str:
+    """A cell in a message: quoted, and not longer than a line can bear."""
+    text = str(value)
+    return repr(text if len(text) <= longest else text[: longest - 1] + "…")

@@ -1,0 +1,85 @@
+"""Which format a file of data has: by what the user says, else by its name."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from maxmargin.errors import InputError
+
+__all__ = ["FORMATS", "STDIN", "TITLES", "format_of", "is_compressed", "stem_of"]
+
+STDIN = "-"
+"""The file name that stands for standard input."""
+
+TITLES = {
+    "libsvm": "LIBSVM text",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "npz": "NumPy npz",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+}
+"""Formats, and what people call them."""
+
+FORMATS = tuple(TITLES)
+
+_EXTENSIONS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".npz": "npz",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
+_COMPRESSED = (".bz2", ".gz", ".xz")
+_TEXT = ("libsvm", "csv", "tsv")
+
+
+def _parts(path: str) -> tuple[str, list[str]]:
+    """The name without extensions that mean something, and those, in lower case."""
+    pure = PurePath(path)
+    name, found = pure.name, []
+    extension = pure.suffix.lower()
+    if extension in _COMPRESSED:
+        found.append(extension)
+        name = PurePath(name).stem
+        extension = PurePath(name).suffix.lower()
+    if extension in _EXTENSIONS:
+        found.append(extension)
+        name = PurePath(name).stem
+    return name, found
+
+
+def format_of(path: str, given: str | None = None) -> str:
+    """One of :data:`FORMATS`.
+
+    Parameters
+    ----------
+    path : str
+        Name of the file; an extension that is not known means LIBSVM text, and so does
+        standard input.
+    given : str or None
+        What the user said, which decides.
+    """
+    if given is not None and given not in FORMATS:
+        msg = f"format={given!r}: the formats of data are {', '.join(FORMATS)}"
+        raise InputError(msg)
+    known = [_EXTENSIONS[one] for one in _parts(path)[1] if one in _EXTENSIONS]
+    chosen = given or (known[0] if known else "libsvm")
+    if is_compressed(path) and chosen not in _TEXT:
+        msg = f"{path}: {TITLES[chosen]} is compressed inside; decompress the file first"
+        raise InputError(msg)
+    return chosen
+
+
+def is_compressed(path: str) -> bool:
+    """Whether the name says that the file is compressed."""
+    return PurePath(path).suffix.lower() in _COMPRESSED
+
+
+def stem_of(path: str) -> str:
+    """The file's name without folder and known extensions: ``a/iris.csv.gz`` → iris."""
+    return "stdin" if path == STDIN else _parts(path)[0]
