@@ -22,7 +22,7 @@ PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 MULTICORE := .cache/liblinear-multicore
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench bench-linear bench-quality bench-latency bench-calibration figures clean
+.PHONY: help demo test test-slow test-all lint format bench bench-linear bench-quality bench-latency bench-calibration bench-files fuzz figures clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -73,6 +73,15 @@ bench-calibration: $(STAMP)  ## probabilities against scikit-learn's way to get 
 
 bench-latency: $(STAMP)  ## import and first-fit times against their budgets
 	@$(PY) -m benchmarks.latency
+
+bench-files: $(STAMP)  ## LIBSVM's text read and written, against scikit-learn (QUICK=1)
+	@$(CACHED) $(PY) -m benchmarks.text_files $(if $(QUICK),--quick)
+
+# Findings end it with a file that reproduces them; what was run is in tests/fuzz/README.md.
+fuzz: $(STAMP)  ## a million inputs for every reader of files (RUNS=1000: fewer)
+	@$(PY) -m pip install --quiet --editable ".[fuzz]"
+	@for one in tests/fuzz/fuzz_*.py; do \
+		$(PY) $$one -runs=$(or $(RUNS),1000000) || exit 1; done
 
 figures: $(STAMP)  ## run every example, pictures into figures/ and the README
 	@$(CACHED) $(PY) -m benchmarks.figures

@@ -24,10 +24,15 @@ LAYERS = [
     {"_referee"},
     {"probability"},
     {"validation"},
+    {"data_files"},
     {"estimators"},
+    {"persist"},
+    {"libsvm"},
     {"plots"},
     {"tutorial"},
     {""},  # maxmargin/__init__.py
+    {"cli"},
+    {"__main__"},
 ]
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 MAX_LINES = 450
