@@ -356,11 +356,8 @@ class _Reader:
 
 
 def _shown(word: bytes) -> str:
-    """A word for a message: short, and safe to print."""
+    """A word for a message, which is short and shows it with ``!r``."""
     text = word.decode("ascii", "backslashreplace")
-    text = (
-        text.encode("unicode_escape").decode("ascii") if not text.isprintable() else text
-    )
     return text if len(text) <= 40 else text[:40] + "..."
 
 
