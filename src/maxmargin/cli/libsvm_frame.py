@@ -82,11 +82,14 @@ def line_of_row(source: Any, row: int) -> int:
 
 @contextmanager
 def told(program: str) -> Iterator[None]:
-    """Warnings as lines on stderr."""
+    """Warnings as lines on stderr; of Ctrl-C the command itself has something to say."""
+    from maxmargin.errors import Stop
+
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
             yield
         finally:
-            for one in {str(one.message): None for one in found}:
+            texts = {str(one.message): None for one in found}
+            for one in [text for text in texts if Stop.INTERRUPTED.value not in text]:
                 complain(program, f"WARNING: {one}")

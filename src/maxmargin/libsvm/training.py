@@ -18,6 +18,7 @@ from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from maxmargin.libsvm.folds import UnseededRand, folds_of, labels_in_order
 from maxmargin.libsvm.prediction import decisions, predict
 from maxmargin.libsvm.problem import Rows, labels_of, serials_of, suited
+from maxmargin.observers import Watcher
 from maxmargin.persist._libsvm_layout import MARKS, LibsvmModel, pairs
 from maxmargin.persist._libsvm_machines import from_estimator
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.libsvm.options import TrainOptions
+    from maxmargin.solvers.base import Snapshot
 
     Vector = NDArray[np.float64]
 
@@ -34,8 +36,21 @@ _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 _WIDE = 1 << 20  # columns from which on those without entries are left out
 
 
-class Interrupted(Exception):  # noqa: N818 - nothing is wrong
+class Interrupted(KeyboardInterrupt):
     """Ctrl-C stopped something of which a part is no use."""
+
+
+class _Ending(Watcher):
+    """Remembers whether Ctrl-C ended any run of a fit, those of its folds too."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+
+    def on_step(self, snapshot: Snapshot) -> Stop | None:  # noqa: ARG002
+        return None
+
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:  # noqa: ARG002
+        self.interrupted |= stop is Stop.INTERRUPTED
 
 
 class Trained(NamedTuple):
@@ -68,7 +83,8 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     if options.precomputed:
         serial = serials_of(given)
         X = np.ascontiguousarray(given.X[:, serial - 1])
-    estimator = _estimator(options, given.max_index, y)
+    estimator, ending = _estimator(options, given.max_index, y), _Ending()
+    estimator.set_params(callbacks=[ending])
     targets = labels_of(y) if options.classifies else y
     estimator.fit(suited(X), targets)
     labels = labels_in_order(labels_of(y)) if options.classifies else None
@@ -77,17 +93,14 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
         model = replace(model, serial=serial[model.serial - 1])
     if columns is not None:
         model = replace(model, SV=_spread(model.SV, columns, rows.X.shape[1]))
-    stopped = _was_interrupted(estimator)
+    stopped = ending.interrupted
     if options.probability and not options.classifies and not stopped:
-        model = _with_probabilities(model, rows, y, options)
+        try:
+            model = _with_probabilities(model, rows, y, options)
+        except Interrupted:  # the model stands, without them
+            stopped = True
     report = _report(estimator, model, targets, options)
     return Trained(model, report, stopped)
-
-
-def _was_interrupted(estimator: Any) -> bool:
-    certificate = estimator.certificate_
-    every = certificate.problems or (certificate,)
-    return any(one.stop == Stop.INTERRUPTED.value for one in every)
 
 
 def _without_empty_columns(rows: Rows) -> tuple[Rows, NDArray[Any] | None]:
