@@ -1,0 +1,1 @@
+"""Fitted machines as files."""
