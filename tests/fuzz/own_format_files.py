@@ -4,8 +4,10 @@ import io
 import json
 import warnings
 import zipfile
+from dataclasses import fields, is_dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin import SVC, LinearSVC, PegasosClassifier
 from maxmargin.kernels import RBF, Linear
@@ -64,3 +66,48 @@ def machines():
             LinearSVC().fit(X, np.array(["a", "b", "c"])[y]),
             PegasosClassifier(max_iter=3).fit(X, y),
         ]
+
+
+def shallow(record):
+    return {one.name: getattr(record, one.name) for one in fields(record)}
+
+
+def same(a, b):
+    """Equality of values to the bit, types included."""
+    assert type(a) is type(b), (type(a), type(b))
+    if isinstance(a, np.ndarray) and a.dtype.kind != "O":
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        if a.flags.forc:  # what is scattered becomes C order
+            assert a.flags.c_contiguous == b.flags.c_contiguous
+        assert a.tobytes() == b.tobytes()
+        assert b.flags.writeable
+    elif isinstance(a, np.ndarray):
+        assert a.shape == b.shape
+        same(a.ravel().tolist(), b.ravel().tolist())
+    elif sp.issparse(a):
+        assert a.shape == b.shape
+        for name in ("data", "indices", "indptr"):
+            same(getattr(a, name), getattr(b, name))
+    elif isinstance(a, np.random.RandomState):
+        same(a.get_state(legacy=False), b.get_state(legacy=False))
+    elif isinstance(a, np.random.Generator):
+        same(a.bit_generator.state, b.bit_generator.state)
+    elif isinstance(a, dict):
+        assert list(a) == list(b)
+        for key in a:
+            same(a[key], b[key])
+    elif isinstance(a, list | tuple):
+        assert len(a) == len(b)
+        for one, other in zip(a, b, strict=True):
+            same(one, other)
+    elif isinstance(a, float | np.floating):
+        assert np.float64(a).tobytes() == np.float64(b).tobytes()
+    elif is_dataclass(a):
+        same(shallow(a), shallow(b))
+    elif hasattr(a, "get_params"):
+        left, right = dict(vars(a)), dict(vars(b))
+        left.pop("_stop_words_id", None)
+        same(left, {key: right.pop(key) for key in left})
+        assert not right
+    else:
+        assert a == b

@@ -140,7 +140,7 @@ class Encoder:
 
     def _scalar(self, value: Any, where: str, depth: int) -> Any:  # noqa: ARG002
         if isinstance(value, np.str_):
-            return {"numpy.str_": str(value)}
+            return {"numpy.str_": "".join(value)}  # str() would cut it at a NUL
         if isinstance(value, np.bytes_):
             return {"numpy.bytes_": base64.b64encode(value).decode("ascii")}
         if value.dtype.kind not in _SCALARS or not is_allowed(value.dtype):
