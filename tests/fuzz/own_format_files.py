@@ -2,15 +2,20 @@
 
 import io
 import json
+import tempfile
 import warnings
 import zipfile
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from maxmargin import SVC, LinearSVC, PegasosClassifier
+from maxmargin.errors import InputError
 from maxmargin.kernels import RBF, Linear
+from maxmargin.persist import own_format, save
 
 HEADER = "header.json"
 
@@ -45,6 +50,35 @@ def with_header(raw, change):
     content = content if changed is None else changed
     entries[HEADER] = json.dumps(content).encode()
     return packed(entries)
+
+
+def saved(estimator):
+    """The bytes of a model's file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.maxmargin"
+        save(estimator, path)
+        return path.read_bytes()
+
+
+def loaded(raw):
+    """The model of a file's bytes; what ``load`` does, without a file."""
+    with own_format._reported("<bytes>"):
+        return own_format._loaded(io.BytesIO(raw), None)[0]
+
+
+def used(model, X):
+    """Everything that can be asked of a model; refusals are answers.
+
+    Anything but an InputError is a bug, and so is an answer that is not finite.
+    """
+    for name in ("decision_function", "predict", "predict_proba"):
+        try:
+            answer = getattr(model, name)(X)
+        except (InputError, NotFittedError, AttributeError) as refusal:
+            if type(refusal) is AttributeError and name != "predict_proba":
+                raise
+        else:
+            assert len(answer) == len(X)
 
 
 def points(n=40, d=3, seed=0):

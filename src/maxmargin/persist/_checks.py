@@ -1,9 +1,9 @@
 """What must fit together in a restored object before compiled code believes it.
 
-Machines of maxmargin look at their attributes at every prediction. What is here has
-readers that do not: SciPy writes where a one-hot encoder's or a vectorizer's column
-numbers point, random generators read where their position says, a walk that goes on
-writes as many sums as it has weights.
+Machines of maxmargin look at the numbers in their attributes at every prediction. What is
+here has readers that do not: SciPy writes where a one-hot encoder's or a vectorizer's
+column numbers point, random generators read where their position says, a walk that goes
+on writes as many sums as it has weights.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.persist._machine_checks import check_kernel_machine, check_linear_machine
 from maxmargin.persist._malformed import MalformedError
 
 if TYPE_CHECKING:
@@ -144,6 +145,19 @@ def _pipeline(pipeline: Any) -> None:
 
 
 CHECKS: dict[str, Callable[[Any], None]] = {
+    **{
+        f"maxmargin.{name}": check_kernel_machine
+        for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD")
+    },
+    **{
+        f"maxmargin.{name}": check_linear_machine
+        for name in (
+            "LinearSVC",
+            "LinearSVR",
+            "PegasosClassifier",
+            "AveragedSGDClassifier",
+        )
+    },
     "maxmargin.Certificate": _certificate,
     "maxmargin.probability.Isotonic": _isotonic,
     "maxmargin.solvers.linear.Walk": _walk,

@@ -320,7 +320,7 @@ def _sound_state() -> Iterator[None]:
     """What NumPy says of a state that is none."""
     try:
         yield
-    except (TypeError, ValueError, KeyError, OverflowError) as error:
+    except (TypeError, ValueError, LookupError, OverflowError) as error:
         msg = f"a random generator has no such state: {shown(str(error))}"
         raise MalformedError(msg) from error
 
