@@ -100,7 +100,14 @@ def check_kernel_machine(machine: Any) -> None:
         needed += ("classes_",)
     own_rows = is_function(machine.kernel)  # which may be anything
     _check(machine, (*needed, "gamma_", *(() if own_rows else ("n_features_in_",))))
-    if "support_" in vars(machine):  # before a fit, parameters may be anything
+    state = vars(machine)
+    if "support_" in state and state.get("shape_fit_"):
+        support, rows = state["support_"], state["shape_fit_"][0]
+        right = support.dtype.kind in "iu"
+        if not right or (support.size and not 0 <= support.min() <= support.max() < rows):
+            msg = f"support_ of {type(machine).__name__} must number some of {rows} rows"
+            raise MalformedError(msg)
+    if "support_" in state:  # before a fit, parameters may be anything
         try:
             check_parameters(machine)
         except InputError as error:
@@ -114,6 +121,12 @@ def check_linear_machine(machine: Any) -> None:
         needed += ("classes_",)
     _check(machine, needed)
     state = vars(machine)
+    if "coef_" in state:
+        shape, width = np.shape(state["coef_"]), state["n_features_in_"]
+        if len(shape) not in (1, 2) or shape[-1] != width:
+            name = type(machine).__name__
+            msg = f"coef_ of {name} has shape {shown(shape)}, with {width} features"
+            raise MalformedError(msg)
     if "_walks" in state:
         walks, radius = state["_walks"], state.get("_radius")
         walk = isinstance(walks, list) and len(walks) > 0
