@@ -140,6 +140,8 @@ def mutated(raw, limit, seed):
         where = places(content)
     except (ValueError, RecursionError, TypeError):
         return atheris.Mutate(raw, limit)
+    if not isinstance(content, dict | list):
+        return atheris.Mutate(raw, limit)
     for _ in range(random.randint(1, 4)):
         if not where:
             break

@@ -462,7 +462,7 @@ def test_the_header_of_an_unfitted_machine(tmp_path):
 def test_equal_models_have_equal_bytes(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     X, codes = data()
-    machine = maxmargin.SVC().fit(X, codes)
+    machine = maxmargin.SVC(random_state=np.random.RandomState(0)).fit(X, codes)
     files = [tmp_path / "a", tmp_path / "b"]
     for path in files:
         save(machine, path)
@@ -471,6 +471,29 @@ def test_equal_models_have_equal_bytes(tmp_path, monkeypatch):
     again = load(files[0])
     save(again, files[1])
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_what_is_shown_of_parameters(tmp_path):
+    random = np.random.RandomState(0)
+    save(maxmargin.SVC(kernel=blocks, random_state=random, C=10**20), tmp_path / "m")
+    told = header(tmp_path / "m")["parameters"]
+    assert told["kernel"] == "blocks"
+    assert told["random_state"] == "RandomState(MT19937)"
+    assert told["C"] == "100000000000000000000"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Pipeline([("scale", StandardScaler()), ("nothing", "passthrough")]),
+        Pipeline([("inner", Pipeline([("svc", maxmargin.SVC())]))]),
+    ],
+    ids=["passthrough", "inside"],
+)
+def test_odd_pipelines(model, tmp_path):
+    same(model, round_trip(model, tmp_path))
+    kind = header(tmp_path / "model.maxmargin")["class"]
+    assert kind in ("sklearn.pipeline.Pipeline", "maxmargin.SVC")
 
 
 def test_any_zip_and_numpy_can_read_the_arrays(tmp_path):
@@ -599,6 +622,11 @@ def test_methods_are_not_hidden(tmp_path):
     machine.predict = 3
     with pytest.raises(InputError, match=r"SVC.predict hides what SVC has"):
         save(machine, tmp_path / "m")
+
+
+def test_a_file_asks_for_no_thousand_jobs(tmp_path):
+    with pytest.raises(InputError, match=r"SVC\.n_jobs=5000: a file may ask for 1024"):
+        save(maxmargin.SVC(n_jobs=5000), tmp_path / "m")
 
 
 @pytest.mark.parametrize("wrong", ["abc", 3, "A" * 64, "é" * 64])

@@ -260,6 +260,8 @@ PARAMS = ("model", "object", "params")
         ((*PARAMS, "C"), {"function": {"name": "f", "kind": "kernel"}}, "tag 'function'"),
         ((*PARAMS, "kernel"), {"function": {"name": "f"}}, "must have"),
         ((*PARAMS, "kernel"), {"function": {"name": "f\n", "kind": "kernel"}}, r"'f\\n'"),
+        ((*PARAMS, "n_jobs"), 10**9, "asks for 1000000000 jobs"),
+        ((*PARAMS, "n_jobs"), {"int": "0xffffffffffffffff"}, "asks for 1844"),
         ((*PARAMS, "callbacks"), [1], "which no file may bring"),
         (
             (*PARAMS, "C"),

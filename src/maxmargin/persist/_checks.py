@@ -104,15 +104,15 @@ def _one_hot(encoder: Any) -> None:
     if not right:
         _refuse("the categories of an encoder are no lists")
     maps = [None] * len(categories)
-    if state.get("_infrequent_enabled", False):
+    grouping = state.get("_infrequent_enabled", False)
+    if not isinstance(grouping, bool | np.bool_):
+        _refuse("an encoder does not know whether it groups categories")
+    if grouping:
         maps = state.get("_default_to_infrequent_mappings", [])
     dropped = state.get("_drop_idx_after_grouping")
     dropped = [None] * len(categories) if dropped is None else dropped
     counts = state.get("_n_features_outs")
-    right = all(
-        isinstance(one, list | np.ndarray) and len(one) == len(categories)
-        for one in (maps, dropped, counts)
-    )
+    right = all(_length(one) == len(categories) for one in (maps, dropped, counts))
     if not right:
         _refuse("an encoder does not know the columns of every feature")
     for own, grouped, drop, count in zip(categories, maps, dropped, counts, strict=True):
@@ -128,6 +128,12 @@ def _one_hot(encoder: Any) -> None:
             _refuse("an encoder has not as many columns as categories")
 
 
+def _length(value: Any) -> int:
+    """Of a list or a column; −1 of anything else."""
+    column = isinstance(value, np.ndarray) and value.ndim == 1
+    return len(value) if column or isinstance(value, list) else -1
+
+
 def _check_groups(grouped: Any, size: int) -> None:
     right = isinstance(grouped, np.ndarray) and grouped.shape == (size,)
     right = right and grouped.dtype.kind in "iu"
@@ -138,7 +144,7 @@ def _check_groups(grouped: Any, size: int) -> None:
 def _pipeline(pipeline: Any) -> None:
     """Steps that have a name each."""
     steps = pipeline.steps
-    right = isinstance(steps, list) and len(steps) > 0
+    right = isinstance(steps, list)
     right = right and all(isinstance(one, tuple) and len(one) == 2 for one in steps)
     if not right or not all(isinstance(name, str) for name, _ in steps):
         _refuse("a pipeline is no list of names and steps")

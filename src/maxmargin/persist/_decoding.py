@@ -24,7 +24,7 @@ from maxmargin.persist._checks import CHECKS, check_random
 from maxmargin.persist._malformed import MalformedError, shown
 from maxmargin.persist._npy import check_values, checked_dtype
 from maxmargin.persist._registry import OBJECTS, VALUES, parameters_of, resolved
-from maxmargin.persist._tags import DEEPEST, MODULES, NOT_SAVED, TYPES
+from maxmargin.persist._tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
 from maxmargin.validation.csr import check_structure
 
 if TYPE_CHECKING:
@@ -244,7 +244,16 @@ class Decoder:
             if key in NOT_SAVED and item is not None:
                 msg = f"{name} comes with {shown(key)}, which no file may bring"
                 raise MalformedError(msg)
-            state[key] = self.decode(item, depth, functions=key == "kernel")
+            state[key] = found = self.decode(item, depth, functions=key == "kernel")
+            if (
+                key == "n_jobs"
+                and isinstance(found, int | np.integer)
+                and found > MOST_JOBS
+            ):
+                msg = (
+                    f"{name} asks for {shown(found)} jobs; a file may ask for {MOST_JOBS}"
+                )
+                raise MalformedError(msg)
         made = kind.__new__(kind)
         if name == "maxmargin.observers.History":
             made.__setstate__({key: state[key] for key in state if key != "_lock"})

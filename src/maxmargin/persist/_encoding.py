@@ -21,7 +21,7 @@ from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.kernels import FunctionKernel, Kernel
 from maxmargin.persist._npy import is_allowed
 from maxmargin.persist._registry import OBJECTS, VALUES, name_of, parameters_of
-from maxmargin.persist._tags import DEEPEST, MODULES, NOT_SAVED, TYPES
+from maxmargin.persist._tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -167,6 +167,13 @@ class Encoder:
                 if key in parameters:
                     params[key] = None
                 continue
+            if (
+                key == "n_jobs"
+                and isinstance(item, int | np.integer)
+                and item > MOST_JOBS
+            ):
+                msg = f"{inside}={item}: a file may ask for {MOST_JOBS} jobs; use None"
+                raise InputError(msg)
             if key not in parameters and hasattr(kind, key):
                 msg = (
                     f"{inside} hides what {kind.__name__} has under this name; delete "

@@ -6,12 +6,15 @@ itself. Numbers that JSON does not have are the words inf, -inf and nan.
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.certificate import Certificate
 from maxmargin.persist._malformed import MalformedError, shown
 from maxmargin.persist._registry import OBJECTS, name_of, parameters_of
 
@@ -41,15 +44,19 @@ def summary_of(estimator: Any) -> dict[str, Any]:
     """
     machine, steps = _parts(estimator)
     certificate = vars(machine).get("certificate_")
-    support = vars(machine).get("n_support_")
+    support = np.asarray(vars(machine).get("n_support_"))
     classes = getattr(machine, "classes_", None)
     return {
         "class": name_of(type(machine), OBJECTS),
         "parameters": _parameters(machine, changed=False),
         "steps": steps,
-        "certificate": None if certificate is None else _figures(certificate),
-        "n_support_vectors": None if support is None else [int(n) for n in support],
-        "classes": None if classes is None else _names(classes),
+        "certificate": _figures(certificate)
+        if type(certificate) is Certificate
+        else None,
+        "n_support_vectors": support.ravel().tolist()
+        if support.dtype.kind == "i"
+        else None,
+        "classes": _names(classes),
         "n_features": _count(getattr(estimator, "n_features_in_", None)),
         "feature_names": _names(getattr(estimator, "feature_names_in_", None)),
     }
@@ -59,10 +66,13 @@ def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
     """The machine at the end, and what is in front of it."""
     steps = []
     machine = estimator
-    while hasattr(machine, "steps"):
+    while isinstance(getattr(machine, "steps", None), list) and machine.steps:
+        last = machine.steps[-1][1]
+        if name_of(type(last), OBJECTS) is None:  # "passthrough"
+            break
         for name, step in machine.steps[:-1]:
             steps += list(_flat(name, step))
-        machine = machine.steps[-1][1]
+        machine = last
     return machine, steps
 
 
@@ -101,7 +111,10 @@ def _shown(value: Any) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return _number(value)
-    text = value if isinstance(value, str) else repr(value)
+    if inspect.isroutine(value):
+        value = value.__qualname__
+    # Where something lies in memory is nothing to tell.
+    text = value if isinstance(value, str) else re.sub(" at 0x[0-9A-F]+", "", repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
@@ -125,7 +138,7 @@ def _figures(certificate: Any) -> dict[str, Any]:
 
 
 def _count(value: Any) -> int | None:
-    return None if value is None else int(value)
+    return int(value) if isinstance(value, int | np.integer) else None
 
 
 def _names(values: Any) -> list[str] | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["DEEPEST", "MODULES", "NOT_SAVED", "TYPES"]
+__all__ = ["DEEPEST", "MODULES", "MOST_JOBS", "NOT_SAVED", "TYPES"]
 
 DEEPEST = 100  # values within values
+MOST_JOBS = 1024  # joblib starts as many processes as n_jobs says
 
 # Types that a parameter may be, such as dtype=np.float64 of scikit-learn's encoders.
 TYPES = {
