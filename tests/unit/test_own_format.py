@@ -381,8 +381,26 @@ def test_output_settings_are_kept(tmp_path):
 
 
 def test_a_table_encoder(tmp_path):
-    encoder = pytest.importorskip("maxmargin.data_files.encoder").TableEncoder()
-    assert type(round_trip(encoder, tmp_path)) is type(encoder)
+    encoder = pytest.importorskip("maxmargin.data_files.encoder").TableEncoder("mean")
+    frame, codes = mixed()
+    same(encoder, round_trip(encoder, tmp_path))
+    model = make_pipeline(encoder, StandardScaler(), maxmargin.SVC()).fit(frame, codes)
+    again = round_trip(model, tmp_path)
+    same(model, again)
+    same_answers(model, again, frame)
+
+    def alters(name, to):
+        def change(content):
+            steps = content["model"]["object"]["params"]["steps"]
+            steps[0]["tuple"][1]["object"]["attributes"][name] = to
+
+        return change
+
+    raw = (tmp_path / "model.maxmargin").read_bytes()
+    for name, wrong in [("kinds_", []), ("categories_", [1, 2, 3, 4]), ("fills_", "x")]:
+        (tmp_path / "m").write_bytes(with_header(raw, alters(name, wrong)))
+        with pytest.raises(ModelFileError, match="does not know every column"):
+            load(tmp_path / "m")
 
 
 # --- what is left behind ----------------------------------------------------------------

@@ -141,6 +141,25 @@ def _check_groups(grouped: Any, size: int) -> None:
         _refuse("the infrequent categories of an encoder have no place")
 
 
+def _table_encoder(encoder: Any) -> None:
+    """Lists that say something of every column."""
+    state = vars(encoder)
+    if "kinds_" not in state:
+        return
+    lists = [state.get(name) for name in ("kinds_", "categories_", "fills_")]
+    width, names = state.get("n_features_in_"), state.get("names_")
+    lists += [] if names is None else [names]
+    if not _is_int(width, 0, 1 << 31) or any(_length(one) != width for one in lists):
+        _refuse("an encoder does not know every column")
+    kinds, categories, fills = lists[:3]
+    words = [name for column in categories if isinstance(column, list) for name in column]
+    right = all(isinstance(column, list) for column in categories)
+    right = right and all(type(one) is str for one in [*words, *(names or [])])
+    right = right and all(kind in ("number", "words") for kind in kinds)
+    if not right or not all(isinstance(one, str | float | int | None) for one in fills):
+        _refuse("an encoder does not know every column")
+
+
 def _pipeline(pipeline: Any) -> None:
     """Steps that have a name each."""
     steps = pipeline.steps
@@ -165,6 +184,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
         )
     },
     "maxmargin.Certificate": _certificate,
+    "maxmargin.data_files.TableEncoder": _table_encoder,
     "maxmargin.probability.Isotonic": _isotonic,
     "maxmargin.solvers.linear.Walk": _walk,
     "sklearn.feature_extraction.text.CountVectorizer": _vocabulary,

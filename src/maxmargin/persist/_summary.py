@@ -160,7 +160,8 @@ def checked_summary(summary: Any) -> dict[str, Any]:
         msg = f"the summary must have {', '.join(sorted(names))}"
         raise MalformedError(msg)
     steps, support = summary["steps"], summary["n_support_vectors"]
-    right = isinstance(summary["class"], str) and isinstance(steps, list)
+    right = isinstance(summary["class"], str) and summary["class"] in OBJECTS
+    right = right and isinstance(steps, list)
     right = right and all(
         isinstance(step, dict) and set(step) == {"name", "class", "parameters"}
         for step in steps
@@ -215,5 +216,8 @@ def _numbers(content: Any) -> dict[str, Any]:
     missing -= set(found)
     if missing:
         msg = f"the certificate lacks {', '.join(sorted(missing))}"
+        raise MalformedError(msg)
+    if found["criterion"] not in ("violation", "relative_gap"):
+        msg = f"the certificate has the criterion {shown(found['criterion'])}"
         raise MalformedError(msg)
     return found
