@@ -367,7 +367,11 @@ def test_half_a_machine(raw):
     def without(content):
         del content["model"]["object"]["attributes"]["gamma_"]
 
-    refused(with_header(raw, without), "SVC has support_, but lacks gamma_")
+    def other_half(content):
+        content["model"]["object"]["attributes"] = {"fit_status_": 0}
+
+    refused(with_header(raw, without), r"SVC has \w+, but lacks gamma_")
+    refused(with_header(raw, other_half), "SVC has fit_status_, but lacks support_, n_su")
     refused(with_header(raw, half), "table of arrays")
 
 
@@ -479,7 +483,7 @@ def test_calibrators_that_do_not_rise():
 )
 def test_bits_that_are_no_values(dtype, raw_values, said):
     machine = SVC()
-    machine.value_ = np.zeros(2, dtype)
+    machine.value = np.zeros(2, dtype)
     refused(with_array(saved(machine), 0, np.frombuffer(raw_values, dtype)), said)
 
 

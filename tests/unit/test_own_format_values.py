@@ -69,9 +69,9 @@ ARRAYS = {
 def kept(value, tmp_path):
     """What comes back of a value, which an attribute of a machine has."""
     machine = SVC()
-    machine.value_ = value
+    machine.value = value
     save(machine, tmp_path / "m")
-    return load(tmp_path / "m").value_
+    return load(tmp_path / "m").value
 
 
 @pytest.mark.parametrize("name", VALUES_TO_KEEP)
@@ -173,7 +173,7 @@ def test_names_of_pandas_become_a_list(tmp_path):
     ids=repr,
 )
 def test_values_that_cannot_be_kept(value, tmp_path):
-    with pytest.raises(InputTypeError, match=r"SVC\.value_ is"):
+    with pytest.raises(InputTypeError, match=r"SVC\.value is"):
         kept(value, tmp_path)
 
 

@@ -86,7 +86,8 @@ def _check(machine: Any, needed: tuple[str, ...]) -> None:
     if names is not None and (width is None or names.size != width):
         msg = f"{name} has {names.size} names for {shown(width)} features"
         raise MalformedError(msg)
-    there = [attribute for attribute in needed if attribute in state]
+    # What scikit-learn takes for the sign of a fit.
+    there = [one for one in state if one.endswith("_") and not one.startswith("__")]
     lacks = [attribute for attribute in needed if attribute not in state]
     if there and lacks:
         msg = f"{name} has {there[0]}, but lacks {', '.join(lacks)}"
