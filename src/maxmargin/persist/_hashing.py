@@ -1,0 +1,138 @@
+"""A fingerprint of data: whether a model was learnt from these rows and labels."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from maxmargin.errors import InputError, InputTypeError
+
+__all__ = ["data_hash"]
+
+_BLOCK = 1 << 20  # values of dense rows that are looked at together
+
+
+def data_hash(X: Any, y: Any = None) -> str:
+    """SHA-256 of rows and labels, which does not depend on how they are stored.
+
+    Hashed are the number of rows and columns; then, as float64, everything that is not 0,
+    row by row, with its column; and the labels. So a dense and a sparse matrix, float32
+    and float64, C and Fortran order of the same numbers have the same hash; another
+    number, row, order of rows or label has another one. NaN is one value. Integers beyond
+    2⁵³ count as the nearest float64. docs/format.md has the bytes.
+
+    A table (pandas, polars, Arrow) is hashed by columns, each with its name: numbers as
+    above, all other values as text, with what is missing marked.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or table of shape (n_samples, n_columns)
+        Rows.
+    y : array-like of shape (n_samples,) or None
+        Numbers or labels of any type, compared as text unless they are numbers.
+
+    Returns
+    -------
+    str
+        64 digits of base 16.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin.persist import data_hash
+    >>> X = np.array([[0.0, 1.0], [2.0, 0.0]])
+    >>> data_hash(X, [0, 1])[:16]
+    'd6160ea1344c673a'
+    >>> data_hash(X, [0, 1]) == data_hash(X.astype(np.float32), [0.0, 1.0])
+    True
+    """
+    whole = hashlib.sha256(b"maxmargin data 1\n")
+    whole.update(_of_table(X) if _is_table(X) else _of_matrix(X))
+    whole.update(b"none" if y is None else _of_column(y, "y"))
+    return whole.hexdigest()
+
+
+def _of_matrix(X: Any) -> bytes:
+    """Shape, then hashes of counts in rows, columns, and values that are not 0."""
+    if sparse.issparse(X):
+        rows = X.tocsr()
+    else:
+        rows = np.asarray(X)
+        if rows.ndim == 1 and rows.dtype.kind not in "biuf":
+            return b"objects" + _of_column(rows, "X")
+    if rows.ndim != 2 or rows.dtype.kind not in "biuf":
+        msg = (
+            f"X has {rows.ndim} axes and dtype {rows.dtype}: give rows of numbers, or a "
+            "table with named columns"
+        )
+        raise InputTypeError(msg)
+    counts, columns, values = hashlib.sha256(), hashlib.sha256(), hashlib.sha256()
+    n, d = rows.shape
+    step = max(1, _BLOCK // max(1, d)) if not sparse.issparse(rows) else max(1, n)
+    for start in range(0, n, step):
+        block = sparse.csr_array(rows[start : start + step], dtype=np.float64)
+        if block.nnz and not block.has_canonical_format:
+            block = block.copy()
+            block.sum_duplicates()
+        if not block.data.all():
+            block = block.copy()
+            block.eliminate_zeros()
+        counts.update(np.diff(block.indptr).astype("<i8").tobytes())
+        columns.update(block.indices.astype("<i8").tobytes())
+        values.update(_as_float64(block.data))
+    parts = (counts.digest(), columns.digest(), values.digest())
+    shape = b"".join(int(size).to_bytes(8, "little") for size in (n, d))
+    return b"rows" + shape + b"".join(parts)
+
+
+def _as_float64(values: Any) -> bytes:
+    """Numbers as little-endian float64, with one NaN and one zero."""
+    found = np.array(values, dtype="<f8")
+    found[np.isnan(found)] = np.nan
+    found += 0.0  # −0.0 becomes 0.0
+    raw: bytes = found.tobytes()
+    return raw
+
+
+def _of_column(values: Any, name: str) -> bytes:
+    """Numbers as float64; anything else as text, length first, missing values marked."""
+    given = values.to_numpy() if hasattr(values, "to_numpy") else values
+    column = np.asarray(given)
+    if column.ndim == 2 and column.shape[1] == 1:
+        column = column[:, 0]
+    if column.ndim != 1:
+        msg = f"{name} has shape {column.shape}: give one value a row"
+        raise InputError(msg)
+    told = column.size.to_bytes(8, "little")
+    if column.dtype.kind in "biuf":
+        return b"numbers" + told + hashlib.sha256(_as_float64(column)).digest()
+    texts = hashlib.sha256()
+    for value in column.tolist():
+        if (
+            value is None
+            or (isinstance(value, float) and math.isnan(value))
+            or type(value).__name__ in ("NAType", "NaTType")
+        ):
+            texts.update((2**64 - 1).to_bytes(8, "little"))
+            continue
+        letters = str(value).encode("utf-8", "surrogatepass")
+        texts.update(len(letters).to_bytes(8, "little") + letters)
+    return b"texts" + told + texts.digest()
+
+
+def _is_table(X: Any) -> bool:
+    return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "shape"))
+
+
+def _of_table(X: Any) -> bytes:
+    names = X.column_names if hasattr(X, "column_names") else list(X.columns)
+    whole = hashlib.sha256()
+    for name in names:
+        letters = str(name).encode("utf-8", "surrogatepass")
+        whole.update(len(letters).to_bytes(8, "little") + letters)
+        whole.update(_of_column(X[name], str(name)))
+    return b"table" + len(names).to_bytes(8, "little") + whole.digest()

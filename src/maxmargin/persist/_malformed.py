@@ -1,0 +1,15 @@
+"""What is wrong with a file, said by code that does not know the file's name."""
+
+from __future__ import annotations
+
+__all__ = ["MalformedError", "shown"]
+
+
+class MalformedError(ValueError):
+    """The reason why a file is refused; becomes a ModelFileError with its name."""
+
+
+def shown(value: object, longest: int = 60) -> str:
+    """A piece of the file for an error message: one short line of ASCII."""
+    text = ascii(value)
+    return text if len(text) <= longest else text[: longest - 3] + "..."

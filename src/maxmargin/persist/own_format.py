@@ -1,0 +1,376 @@
+"""Models in files of the own format ``.maxmargin``: saved, loaded, looked into.
+
+A zip of ``header.json`` (what the model is) and ``arrays/NNNN.npy`` (its numbers), in
+version 1, specified in docs/format.md. No pickle anywhere: a file can bring values and
+the names of known classes, never code. docs/decisions/0017 says why it is as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import warnings
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from maxmargin.errors import InputError, InputTypeError, ModelFileError
+from maxmargin.persist._atomic import atomic_file
+from maxmargin.persist._container import HEADER, Container, array_name, write_members
+from maxmargin.persist._malformed import MalformedError, shown
+from maxmargin.persist._npy import ArrayLine, described, line_of, pieces, restored
+from maxmargin.persist._registry import OBJECTS, name_of
+from maxmargin.persist._summary import checked_summary, summary_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["FORMAT", "FORMAT_VERSION", "header", "load", "save"]
+
+FORMAT = "maxmargin model"
+FORMAT_VERSION = 1
+LONGEST_HEADER = 64 << 20  # bytes; a vocabulary of a million words has half of that
+_HASH = re.compile("[0-9a-f]{64}")
+_FIELDS = {
+    "format", "format_version", "versions", "created", "data_hash", "summary", "model",
+    "arrays",
+}  # fmt: skip
+
+
+# --- saving -----------------------------------------------------------------------------
+
+
+def save(
+    estimator: Any,
+    path: str | os.PathLike[str],
+    *,
+    data_hash: str | None = None,
+    overwrite: bool = True,
+) -> None:
+    """Save a model, fitted or not, so that it comes back equal to the bit.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A machine of maxmargin, alone or behind scalers, encoders, imputers, text and
+        component transformers of scikit-learn in a ``Pipeline``. A kernel that is a
+        function is saved by its name; ``callbacks`` are not saved.
+    path : str or path-like
+        Where. The file appears as a whole or not at all, whenever the process is killed.
+    data_hash : str or None
+        What :func:`maxmargin.persist.data_hash` says of the data of the fit, to be kept.
+    overwrite : bool, default=True
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    InputError
+        If something in the model cannot be saved, or ``path`` may not be written.
+
+    Warns
+    -----
+    UserWarning
+        If callbacks are left behind.
+    """
+    from maxmargin.persist._encoding import Encoder
+
+    kind = type(estimator)
+    if isinstance(estimator, type) or name_of(kind, OBJECTS) is None:
+        msg = (
+            f"save({estimator!r:.60}): give a machine of maxmargin, or a Pipeline of "
+            f"scikit-learn with one; {kind.__module__}.{kind.__qualname__} is neither"
+        )
+        raise InputTypeError(msg)
+    if data_hash is not None and not (
+        isinstance(data_hash, str) and _HASH.fullmatch(data_hash)
+    ):
+        msg = (
+            f"data_hash={data_hash!r:.80}: give what maxmargin.persist.data_hash(X, y) "
+            "returns, 64 digits of base 16"
+        )
+        raise InputError(msg)
+    encoder = Encoder()
+    model = encoder.encode(estimator, kind.__name__)
+    arrays = [described(array) for array in encoder.arrays]
+    content = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "versions": _versions(),
+        "created": _now(),
+        "data_hash": data_hash,
+        "summary": summary_of(estimator),
+        "arrays": [line._asdict() for line, _ in arrays],
+        "model": model,
+    }
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
+    if len(text) > LONGEST_HEADER:
+        msg = (
+            f"save({kind.__name__}): names, categories and words take {len(text):,} "
+            f"bytes, and a file may have {LONGEST_HEADER:,}; keep fewer of them"
+        )
+        raise InputError(msg)
+    with atomic_file(path, overwrite=overwrite) as file:
+        members = [(HEADER, [memoryview(text)])]
+        for number, (line, flat) in enumerate(arrays):
+            members.append((array_name(number), pieces(line, flat)))
+        write_members(file, members)
+
+
+def _versions() -> dict[str, str]:
+    import numpy as np
+    import scipy
+    import sklearn
+
+    return {
+        "maxmargin": sys.modules[__name__.partition(".")[0]].__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+
+
+def _now() -> str:
+    """The time, or what reproducible builds ask to take for it."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
+    return now.isoformat(timespec="seconds")
+
+
+# --- loading ----------------------------------------------------------------------------
+
+
+def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
+    """Load a model that :func:`save` has written.
+
+    Loading runs no code from the file, and allocates no more than the file is long, some
+    times over. It is safe for files of unknown origin.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    kernel : callable, dict from names to callables, or None
+        The function that is the model's kernel, which is in the file by name only;
+        several functions by their names.
+
+    Returns
+    -------
+    estimator
+        As it was saved: predictions are equal to the bit.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is absent, damaged, no model, or one of a newer version.
+
+    Warns
+    -----
+    UserWarning
+        If the model has parts of another version of scikit-learn.
+    """
+    _check_kernel(kernel)
+    with _reported(path), Path(path).open("rb") as file:
+        estimator, classes, functions, content = _loaded(file, kernel)
+    if kernel is not None and not functions:
+        msg = f"load({os.fspath(path)!r}, kernel=...): its kernel is no function"
+        raise InputError(msg)
+    _warn_of_other_version(path, classes, content["versions"])
+    return estimator
+
+
+def _check_kernel(kernel: Any) -> None:
+    given = kernel.values() if isinstance(kernel, dict) else [kernel]
+    if kernel is not None and not all(
+        callable(one) and not isinstance(one, type) for one in given
+    ):
+        msg = f"kernel={kernel!r:.60}: give a function, or a dict of names and functions"
+        raise InputTypeError(msg)
+
+
+def _loaded(
+    file: IO[bytes], kernel: Any
+) -> tuple[Any, set[str], set[str], dict[str, Any]]:
+    """The model of an open file, the classes and functions in it, and its header."""
+    from maxmargin.persist._decoding import Decoder
+
+    container = Container(file)
+    content = _content(container)
+    found: dict[int, NDArray[Any]] = {}
+    lines = content["arrays"]
+
+    def array(number: int) -> NDArray[Any]:
+        if not 0 <= number < len(lines):
+            msg = f"it refers to array {shown(number)} of {len(lines)}"
+            raise MalformedError(msg)
+        if number not in found:
+            length, reader = container.length(number + 1), container.reader(number + 1)
+            found[number] = restored(lines[number], length, reader)
+        return found[number]
+
+    decoder = Decoder(array, kernel)
+    model = content["model"]
+    if not isinstance(model, dict) or set(model) != {"object"}:
+        msg = "it holds no model"
+        raise MalformedError(msg)
+    estimator = decoder.decode(model)
+    if len(found) != len(lines):
+        lost = len(lines) - len(found)
+        msg = f"it has {len(lines)} arrays, of which {lost} belong nowhere"
+        raise MalformedError(msg)
+    return estimator, decoder.classes, decoder.functions, content
+
+
+def _content(container: Container) -> dict[str, Any]:
+    """The JSON header, checked but for the model in it."""
+    length = container.length(0)
+    if length > LONGEST_HEADER:
+        msg = f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}"
+        raise MalformedError(msg)
+    raw = bytearray(length)
+    container.reader(0)(memoryview(raw))
+    return parsed_header(bytes(raw), container.n_arrays)
+
+
+def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
+    """The JSON header of a file with so many arrays, whose table becomes ArrayLines."""
+    try:
+        content = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+    except RecursionError as error:
+        msg = "its header is nested too deeply"
+        raise MalformedError(msg) from error
+    except MalformedError:
+        raise
+    except ValueError as error:  # of JSON, of UTF-8, of integers with too many digits
+        msg = f"its header is no JSON: {shown(str(error))}"
+        raise MalformedError(msg) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        msg = "it is a zip, but no model of maxmargin"
+        raise MalformedError(msg)
+    version = content.get("format_version")
+    if type(version) is not int or version < 1:
+        msg = f"its format version is {shown(version)}: it must be a number from 1 on"
+        raise MalformedError(msg)
+    if version > FORMAT_VERSION:
+        maker = content.get("versions")
+        by = maker.get("maxmargin") if isinstance(maker, dict) else None
+        msg = (
+            f"it was made by a newer version of maxmargin ({shown(by)}), in format "
+            f"{version}; this one reads formats up to {FORMAT_VERSION}: update maxmargin"
+        )
+        raise MalformedError(msg)
+    if set(content) != _FIELDS:
+        msg = f"its header must have {', '.join(sorted(_FIELDS))}"
+        raise MalformedError(msg)
+    lines = content["arrays"]
+    if not isinstance(lines, list) or len(lines) != n_arrays:
+        msg = f"its table of arrays is not one of {n_arrays}"
+        raise MalformedError(msg)
+    versions, hashed = content["versions"], content["data_hash"]
+    right = isinstance(versions, dict) and isinstance(content["created"], str)
+    right = right and all(isinstance(one, str) for one in versions.values())
+    right = right and (hashed is None or isinstance(hashed, str))
+    if not right or not (hashed is None or _HASH.fullmatch(hashed)):
+        msg = "its versions, time of creation or data hash are not what they have to be"
+        raise MalformedError(msg)
+    content["arrays"] = [line_of(line) for line in lines]
+    content["summary"] = checked_summary(content["summary"])
+    return content
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        msg = "its header has a name twice in one place"
+        raise MalformedError(msg)
+    return found
+
+
+def _no_constant(word: str) -> Any:
+    msg = f"its header has the word {word}, which is no JSON"
+    raise MalformedError(msg)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        msg = f"its header has the number {shown(digits)}, which is beyond float64"
+        raise MalformedError(msg)
+    return number
+
+
+@contextmanager
+def _reported(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Everything that is wrong with a file, with its name."""
+    try:
+        yield
+    except MalformedError as error:
+        raise ModelFileError(os.fspath(path), 0, str(error)) from error
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror or error}"
+        raise ModelFileError(os.fspath(path), 0, reason) from error
+
+
+def _warn_of_other_version(
+    path: str | os.PathLike[str], classes: set[str], versions: dict[str, str]
+) -> None:
+    """scikit-learn promises nothing about the inside of its classes between versions."""
+    foreign = [name for name in classes if name.startswith("sklearn.")]
+    then, now = versions.get("scikit-learn", "?"), _versions()["scikit-learn"]
+    if foreign and then.split(".")[:2] != now.split(".")[:2]:
+        warnings.warn(
+            f"{os.fspath(path)}: the preprocessing was fitted by scikit-learn {then:.20} "
+            f"and this is {now}; it may behave differently: compare some predictions, or "
+            "fit the model anew",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+# --- looking ----------------------------------------------------------------------------
+
+
+def header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What a file says of its model; arrays are not read, and nothing is restored.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    dict
+        ``format``, ``format_version``, ``created`` (UTC, ISO 8601), ``versions`` (of
+        maxmargin, numpy, scipy, scikit-learn and python), ``data_hash`` (or None),
+        ``n_arrays`` and ``n_bytes`` (of arrays); and what
+        :func:`maxmargin.persist._summary.summary_of` lists: ``class``, ``parameters``,
+        ``steps``, ``certificate``, ``n_support_vectors``, ``classes``, ``n_features``,
+        ``feature_names``. All of it is plain: text, numbers, lists and dicts.
+
+    Raises
+    ------
+    ModelFileError
+        As for :func:`load`.
+    """
+    with _reported(path), Path(path).open("rb") as file:
+        content = _content(Container(file))
+    lines: list[ArrayLine] = content["arrays"]
+    plain = ("format", "format_version", "created", "versions", "data_hash")
+    return {
+        **{name: content[name] for name in plain},
+        "n_arrays": len(lines),
+        "n_bytes": sum(line.n_bytes for line in lines),
+        **content["summary"],
+    }
