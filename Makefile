@@ -81,7 +81,8 @@ bench-files: $(STAMP)  ## LIBSVM's text read and written, against scikit-learn (
 fuzz: $(STAMP)  ## a million inputs for every reader of files (RUNS=1000: fewer)
 	@$(PY) -m pip install --quiet --editable ".[fuzz]"
 	@for one in tests/fuzz/fuzz_*.py; do \
-		$(PY) $$one -runs=$(or $(RUNS),1000000) || exit 1; done
+		PYTHONPATH=src:. $(PY) $$one -runs=$(or $(RUNS),1000000) -max_len=30000 \
+			-timeout=20 -rss_limit_mb=3000 || exit 1; done
 
 figures: $(STAMP)  ## run every example, pictures into figures/ and the README
 	@$(CACHED) $(PY) -m benchmarks.figures

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.errors import (
         ConvergenceWarning,
+        DataFileError,
+        FileError,
         IndefiniteKernelWarning,
         InputError,
         InputTypeError,
         MissingExtraError,
+        ModelFileError,
         NumericalError,
         VanishingMarginWarning,
     )
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.svdd import SVDD
     from maxmargin.estimators.svr import SVR
     from maxmargin.kernels.function import kernel
+    from maxmargin.persist.own_format import load, save
 
 __version__ = "0.1.0"
 
@@ -52,9 +56,14 @@ _HOME = {
     "SVDD": "estimators.svdd",
     "path": "estimators.path",
     "kernel": "kernels.function",
+    "load": "persist.own_format",
+    "save": "persist.own_format",
     "certify": "_referee",
     "Certificate": "certificate",
     "ConvergenceWarning": "errors",
+    "DataFileError": "errors",
+    "FileError": "errors",
+    "ModelFileError": "errors",
     "IndefiniteKernelWarning": "errors",
     "InputError": "errors",
     "InputTypeError": "errors",
@@ -70,12 +79,15 @@ __all__ = [
     "AveragedSGDClassifier",
     "Certificate",
     "ConvergenceWarning",
+    "DataFileError",
+    "FileError",
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
     "LinearSVC",
     "LinearSVR",
     "MissingExtraError",
+    "ModelFileError",
     "NuSVC",
     "NuSVR",
     "NumericalError",
@@ -85,14 +97,19 @@ __all__ = [
     "certify",
     "kernel",
     "l1_min_c",
+    "load",
     "path",
+    "save",
 ]
 
 
 _SUBMODULES = (
+    "data_files",
     "kernels",
+    "libsvm",
     "losses",
     "observers",
+    "persist",
     "plots",
     "problem",
     "solvers",

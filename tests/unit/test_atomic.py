@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import maxmargin
+from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError
 from maxmargin.persist import load, save
-from maxmargin.persist._atomic import atomic_file
 
 
 def write(path, content=b"new", **more):

@@ -12,20 +12,25 @@ import gzip
 import io
 import lzma
 import os
-import secrets
-import shutil
 import stat
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
+from maxmargin._atomic import atomic_file
 from maxmargin.errors import DataFileError, InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Source", "name_of", "open_bytes", "opened_for_writing"]
+__all__ = [
+    "Source",
+    "available_memory",
+    "name_of",
+    "open_bytes",
+    "opened_for_writing",
+]
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | bytes | bytearray | memoryview"
 
@@ -106,7 +111,7 @@ def open_bytes(
         Line 0: the source cannot be opened or read, is damaged, or exceeds the limit.
     """
     called = name_of(source, name)
-    bound = min(_MOST, _available_memory()) if limit is None else limit
+    bound = min(_MOST, available_memory()) if limit is None else limit
     try:
         if isinstance(source, str | os.PathLike):
             with open(source, "rb") as file:
@@ -218,7 +223,7 @@ def _too_much(name: str, bound: int) -> DataFileError:
     return DataFileError(name, 0, reason)
 
 
-def _available_memory() -> int:
+def available_memory() -> int:
     """Bytes that may still be used, as far as the system tells."""
     found = _MOST
     with suppress(OSError, ValueError, IndexError):
@@ -236,10 +241,9 @@ def _available_memory() -> int:
 def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     """A binary file to write to; a path is replaced at once, when all is written.
 
-    The bytes go to a temporary file in the same folder, which is forced to the disk and
-    then takes the place of the old: whoever looks, and whatever happens, sees the old
-    file or the new one. Paths that end in .gz, .bz2 or .xz are packed. What is not an
-    ordinary file (``/dev/stdout``, a pipe) and files that are already open are written
+    Whoever looks, and whatever happens, sees the old file or the new one
+    (:mod:`maxmargin._atomic`). Paths that end in .gz, .bz2 or .xz are packed. What is not
+    an ordinary file (``/dev/stdout``, a pipe) and files that are already open are written
     to directly.
     """
     if not isinstance(target, str | os.PathLike):
@@ -259,19 +263,8 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
     if not path.parent.is_dir():
         msg = f"{os.fspath(target)} cannot be written: there is no folder {path.parent}"
         raise InputError(msg)
-    temporary = path.with_name(f".maxmargin-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            with _packing(file, path.suffix.lower()) as packed:
-                yield packed
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with atomic_file(path) as file, _packing(file, path.suffix.lower()) as packed:
+        yield packed
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.data_files._opened import _available_memory, open_bytes
+from maxmargin.data_files._opened import available_memory, open_bytes
 from maxmargin.data_files.arrays import read_npz
 from maxmargin.data_files.arrow import read_arrow
 from maxmargin.data_files.delimited import read_delimited
@@ -160,7 +160,7 @@ def _readable(
 
 
 def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
-    limit = min(LARGEST, _available_memory())
+    limit = min(LARGEST, available_memory())
     X, y, columns = read_npz(content, name=name, limit=limit)
     if columns is not None and isinstance(X, np.ndarray):
         named = {one: X[:, place].astype(np.float64) for place, one in enumerate(columns)}

@@ -1,6 +1,7 @@
 """Models in files: the own format ``.maxmargin``, exact to the bit and without pickle.
 
-The format is specified in ``docs/format.md``. Estimators, and with them Numba, are
+The format is specified in ``docs/format.md``; :mod:`maxmargin.persist.libsvm_model` reads
+and writes LIBSVM's text. Estimators, and with them Numba, are
 imported when a file is saved or loaded, not before.
 
 Examples

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
-from maxmargin.persist._atomic import atomic_file
 from maxmargin.persist._container import HEADER, Container, array_name, write_members
 from maxmargin.persist._malformed import MalformedError, shown
 from maxmargin.persist._npy import ArrayLine, described, line_of, pieces, restored
