@@ -257,8 +257,8 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
         if path.is_dir():
             msg = f"{os.fspath(target)} is a folder; give the path of a file"
             raise InputError(msg)
-        with open(path, "wb") as file:
-            yield file
+        with open(path, "wb") as stream:
+            yield stream
         return
     if not path.parent.is_dir():
         msg = f"{os.fspath(target)} cannot be written: there is no folder {path.parent}"
