@@ -22,7 +22,20 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.intp]
 
-__all__ = ["warn_if_indefinite"]
+__all__ = ["is_semidefinite", "warn_if_indefinite"]
+
+
+def is_semidefinite(kernel: Any, coef0: float) -> bool:
+    """Whether a kernel is positive semi-definite by construction, on any data.
+
+    linear, rbf, poly with coef0 ≥ 0, and sums, products and multiples of such kernel
+    objects.
+    """
+    if isinstance(kernel, Kernel):
+        return bool(kernel.is_semidefinite_by_construction)
+    if not isinstance(kernel, str):
+        return False
+    return kernel in ("linear", "rbf") or (kernel == "poly" and coef0 >= 0.0)
 
 
 def warn_if_indefinite(
@@ -30,8 +43,7 @@ def warn_if_indefinite(
 ) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
-    linear, rbf, and poly with coef0 ≥ 0 (and sums, products and multiples of such kernel
-    objects) are positive semi-definite by construction and are not looked at. A
+    Kernels that cannot have one (:func:`is_semidefinite`) are not looked at. A
     precomputed matrix of at most 2000 rows is judged as a whole; beyond, 1000 rows spread
     evenly over it are. Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows
     are evaluated.
@@ -49,14 +61,12 @@ def warn_if_indefinite(
     stacklevel : int
         Whose line the warning shall show.
     """
-    if isinstance(kernel, Kernel) and kernel.is_semidefinite_by_construction:
+    if is_semidefinite(kernel, coef0):
         return
     if is_precomputed(kernel):
         rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
-    elif callable(kernel) or kernel == "sigmoid" or (kernel == "poly" and coef0 < 0.0):
-        rows = _spread(gram.n, 200)
     else:
-        return
+        rows = _spread(gram.n, 200)
     K = np.empty((rows.size, rows.size), dtype=np.float64)
     gram.block(rows, rows, K)
     if callable(kernel) and not is_precomputed(kernel):

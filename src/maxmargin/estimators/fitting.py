@@ -76,6 +76,11 @@ def solve_all(
     count = len(first.parts)
     observers = [*observers_of(estimator, count * len(tasks)), *bridges]
     cache_bytes = int(estimator.cache_size * (1 << 20))
+    again = len(tasks) > 1 or first.folds is not None
+    if not (observers or again or warm is not None):
+        solved = solved_together(estimator, first)
+        if solved is not None:
+            return [Solution(solved, [], [], n_kernel=first.rows.shape[0] ** 2)]
     with (
         Interrupt() as interrupt,
         Workers(estimator.n_jobs, interrupt.abandon) as workers,
@@ -90,12 +95,6 @@ def solve_all(
             stacklevel=CALLER + 1,
         )
         watching = [interrupt, *observers]
-        again = len(tasks) > 1 or first.folds is not None
-        if not observers and not again and warm is None:
-            solver = chosen_solver(estimator, cache_bytes)
-            solved = solved_together(gram, first.parts, solver)
-            if solved is not None:
-                return [Solution(solved, [], [], gram.n_kernel)]
         bench = workbench(
             gram, first.parts, first.scheme, cache_bytes, workers, again=again
         )

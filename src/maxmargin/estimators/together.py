@@ -15,18 +15,17 @@ import numpy as np
 
 from maxmargin.certificate import Certificate
 from maxmargin.errors import Stop
+from maxmargin.estimators.definiteness import is_semidefinite
 from maxmargin.estimators.margins import Margin
 from maxmargin.estimators.parts import Expansion, Solved
-from maxmargin.kernels.gram import VectorGram
+from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.vector import VectorKernel
+from maxmargin.parallel import Workers
 from maxmargin.problem import Model, Objective
 from maxmargin.solvers._together import Group, solve_together
-from maxmargin.solvers.through_weights import ThroughWeights
-from maxmargin.solvers.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from maxmargin.estimators.parts import Part
+    from maxmargin.estimators.fitting import Task
     from maxmargin.solvers._together import Answer
 
 __all__ = ["FEW", "solved_together"]
@@ -34,46 +33,50 @@ __all__ = ["FEW", "solved_together"]
 FEW = 512  # rows; the solver takes as many into one working set
 
 
-def solved_together(gram: Any, parts: Sequence[Part], solver: Any) -> list[Solved] | None:
-    """All parts, solved; None where they are not of the kind that can be.
+def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
+    """All parts of a task, solved; None where they are not of the kind that can be.
 
     Parameters
     ----------
-    gram : Gram
-        Of all rows of the fit.
-    parts : sequence of Part
-        Its problems.
-    solver : Solver
-        Who would solve them one by one.
+    estimator : SVC or another machine
+        Whose fit it is.
+    task : Task
+        Its rows, kernel and problems.
     """
-    if not _can_be_solved(gram, solver):
+    if not _can_be_solved(estimator, task):
         return None
-    margins = [one for one in parts if isinstance(one, Margin) and _is_soft(one)]
-    if len(margins) < len(parts):
+    margins = [one for one in task.parts if isinstance(one, Margin) and _is_soft(one)]
+    if len(margins) < len(task.parts):
         return None
     began = time.perf_counter()
+    gram = training_gram(task.kernel, task.rows, workers=Workers(1))
     everyone = np.arange(gram.n, dtype=np.intp)
     K = np.empty((gram.n, gram.n))
     gram.block(everyone, everyone, K)
     groups = [Group(one.rows, one.y, one.C * one.weight) for one in margins]
-    answers = solve_together(K, gram.diagonal(), groups, solver.tol)
+    tol = float(estimator.tol)
+    answers = solve_together(K, gram.diagonal(), groups, tol)
     if answers is None:
         return None
-    seconds = (time.perf_counter() - began) / len(parts)
+    seconds = (time.perf_counter() - began) / len(margins)
     return [
-        _solved(part, answer, solver.tol, seconds)
+        _solved(part, answer, tol, seconds)
         for part, answer in zip(margins, answers, strict=True)
     ]
 
 
-def _can_be_solved(gram: Any, solver: Any) -> bool:
-    """Few points whose kernel values are cheap, and SMO with nothing asked of it."""
+def _can_be_solved(estimator: Any, task: Task) -> bool:
+    """Few rows, a vector kernel that needs no warning, SMO with nothing asked of it."""
+    n = task.rows.shape[0]
+    name = getattr(estimator, "solver", "")  # SVC alone has a choice
     return (
-        type(gram) is VectorGram
-        and gram.n <= FEW
-        and type(solver) in (WorkingSetSmo, ThroughWeights)  # SMO both, for so few
-        and solver.max_iter < 0
-        and solver.cache_bytes >= 8 * gram.n**2
+        n <= FEW
+        and isinstance(task.kernel, VectorKernel)
+        and is_semidefinite(estimator.kernel, float(estimator.coef0))
+        and isinstance(name, str)
+        and name in ("auto", "smo")
+        and estimator.max_iter < 0
+        and estimator.cache_size * (1 << 20) >= 8 * n**2
     )
 
 
