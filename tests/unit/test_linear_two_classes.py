@@ -66,6 +66,13 @@ def test_any_budget_and_a_warm_start(two):
     assert "step" in solver.explain(problem, state).words.lower()
 
 
+def test_one_that_was_made_is_used(two):
+    found = machine(solver=TwoClasses(tol=1e-7)).fit(*two)
+    assert found.certificate_.tol == 1e-7
+    with pytest.raises(InputError, match="multi_class='ovr'"):
+        LinearSVC(solver=TwoClasses()).fit(*two)
+
+
 def test_three_classes_are_refused():
     X, y = load_iris(return_X_y=True)
     problem = machine().problem(X, y)

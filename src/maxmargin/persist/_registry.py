@@ -91,6 +91,7 @@ VALUES = {
     "maxmargin.solvers.linear.Newton": "maxmargin.solvers.linear.newton",
     "maxmargin.solvers.linear.NewtonCg": "maxmargin.solvers.linear.newton_cg",
     "maxmargin.solvers.linear.ProximalNewton": "maxmargin.solvers.linear.proximal_newton",
+    "maxmargin.solvers.linear.TwoClasses": "maxmargin.solvers.linear.two_classes",
     "maxmargin.solvers.linear.Walk": "maxmargin.solvers.linear._stochastic",
     "maxmargin.theory.DescentBound": "maxmargin.theory.descent",
 }

@@ -77,8 +77,9 @@ def chosen_solver(
         )
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
-    crammer_singer = maxmargin.solvers.linear.LinearCrammerSinger
-    joint = name == "crammer-singer" or isinstance(name, crammer_singer)
+    known = maxmargin.solvers.linear
+    of_classes = (known.LinearCrammerSinger, known.TwoClasses)
+    joint = name == "crammer-singer" or isinstance(name, of_classes)
     if joint is not isinstance(problem, LinearJointProblem):
         way = getattr(estimator, "multi_class", None)
         msg = (
