@@ -78,7 +78,7 @@ bench-files: $(STAMP)  ## LIBSVM's text read and written, against scikit-learn (
 	@$(CACHED) $(PY) -m benchmarks.text_files $(if $(QUICK),--quick)
 
 # Findings end it with a file that reproduces them; what was run is in tests/fuzz/README.md.
-fuzz: $(STAMP)  ## a million inputs for every reader of files (RUNS=1000: fewer)
+fuzz: $(STAMP)  ## a million inputs each: LIBSVM text, its models, our own (RUNS=1000: fewer)
 	@$(PY) -m pip install --quiet --editable ".[fuzz]"
 	@for one in tests/fuzz/fuzz_*.py; do \
 		PYTHONPATH=src:. $(PY) $$one -runs=$(or $(RUNS),1000000) -max_len=30000 \

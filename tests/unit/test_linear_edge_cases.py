@@ -302,3 +302,33 @@ def test_float32_rows_predict_as_float64_ones():
     wide = model.decision_function(narrow.astype(np.float64))
     for one in (narrow, sp.csr_array(narrow)):
         np.testing.assert_allclose(model.decision_function(one), wide, rtol=1e-12)
+
+
+# --- predictions --------------------------------------------------------------------
+
+
+def test_decisions_of_a_row_do_not_depend_on_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 20))
+    y = (X[:, 0] > 0.0).astype(int)
+    fitted = LinearSVC().fit(X[:500], y[:500])
+    whole = fitted.decision_function(X)
+    np.testing.assert_array_equal(whole[:100], fitted.decision_function(X[:100]))
+    np.testing.assert_array_equal(whole[7:8], fitted.decision_function(X[7:8]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+def test_what_is_not_finite_is_found_behind_a_weight_of_zero(classes, make):
+    X = np.zeros((6, 4))
+    X[:, 0] = np.arange(6) % classes  # the other columns have the weight 0
+    fitted = LinearSVC().fit(X, np.arange(6) % classes)
+    assert not fitted.coef_[:, 1:].any()
+    huge = X + 1e308 * (np.arange(4) > 0)  # finite, whatever their sum is
+    np.testing.assert_array_equal(
+        fitted.decision_function(make(huge)), fitted.decision_function(X)
+    )
+    bad = X.copy()
+    bad[3, 2] = np.nan
+    with pytest.raises(InputError, match="NaN"):
+        fitted.decision_function(make(bad))

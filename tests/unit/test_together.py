@@ -102,13 +102,16 @@ def test_other_machines_go_the_general_way(parameters, together):
     assert fitted.certificate_.ok
 
 
-def test_weights_of_zero_and_many_rows_go_the_general_way(together):
+def test_many_rows_go_the_general_way_and_weights_of_zero_are_no_rows(together):
     X, y = make_classification(600, random_state=0)
     SVC().fit(X, y)
-    SVC().fit(X[:200], y[:200], sample_weight=np.arange(200) % 3)
-    assert together[0] is False
-    assert SVC().fit(X[:200], y[:200], sample_weight=np.ones(200)).certificate_.ok
-    assert together[-1] is True
+    weight = np.arange(200) % 3
+    weighted = SVC().fit(X[:200], y[:200], sample_weight=weight)
+    assert together == [False, True]
+    watched = SVC(callbacks=[History()]).fit(X[:200], y[:200], sample_weight=weight)
+    np.testing.assert_array_equal(weighted.support_, watched.support_)
+    np.testing.assert_array_equal(weighted.dual_coef_, watched.dual_coef_)
+    assert not weighted.support_[weight[weighted.support_] == 0].size
 
 
 def test_what_takes_long_is_left_to_the_solver(together):

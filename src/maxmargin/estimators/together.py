@@ -81,13 +81,8 @@ def _can_be_solved(estimator: Any, task: Task) -> bool:
 
 
 def _is_soft(margin: Margin) -> bool:
-    """The hinge at a price, with an intercept, and a weight on every row."""
-    return (
-        margin.fit_intercept
-        and not margin.squared
-        and margin.C < np.inf
-        and bool((margin.weight > 0.0).all())
-    )
+    """The hinge at a price, with an intercept."""
+    return margin.fit_intercept and not margin.squared and margin.C < np.inf
 
 
 def _solved(part: Margin, found: Answer, tol: float, seconds: float) -> Solved:

@@ -31,6 +31,7 @@ import maxmargin.solvers.linear
 from maxmargin.errors import InputError
 from maxmargin.estimators.solver_choice import is_solver
 from maxmargin.problem import LinearJointProblem
+from maxmargin.solvers.linear._curvature import WIDE
 
 if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem
@@ -53,7 +54,6 @@ NAMES = ("auto", *_CLASSES)
 _OF_CLASSES = ("pegasos", "lasso-descent", "lasso-newton", "crammer-singer")
 REGRESSION_NAMES = tuple(name for name in NAMES if name not in _OF_CLASSES)
 
-WIDE = 1500  # columns up to which a matrix of their products is made
 FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearScores", "n_problems", "outputs_of"]
 
 BLOCK = 1 << 22  # numbers of float32 rows that are float64 at a time
-LARGE = 1 << 20  # numbers from which compiled sums are worth their loading
+LARGE = 1 << 19  # numbers from which a second thread pays
 
 
 def n_problems(classes: int) -> int:
@@ -47,10 +47,10 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
     rows = prediction_rows(estimator, X, finite=False)
     with np.errstate(over="ignore", invalid="ignore"):  # refused just below
         products = _products(rows, coef)
-        finite = bool(np.isfinite(products).all())
         outputs: Vector = products[:, :lines] + intercept
-    if not (finite and np.isfinite(outputs).all()):
+    if not np.isfinite(products).all():
         prediction_rows(estimator, X)  # which says so if X is not finite
+    if not np.isfinite(outputs).all():
         msg = (
             "the decision overflows on this X, whose values are far larger than "
             "those of the fit; scale it as the training rows were scaled"
@@ -63,13 +63,15 @@ def _products(rows: Any, coef: Vector) -> Vector:
     """XW', and perhaps a column more; not finite if anything in X is not.
 
     A BLAS may leave out what is times 0. SciPy's sparse products do not, nor do ours,
-    which for one line of weights are also the fastest; for several a column of ones, as
-    one line more, leaves out nothing.
+    which for one line of weights are also the fastest, and whose bits depend on the row
+    alone; for several lines a column of ones, as one line more, leaves out nothing.
     """
     if sparse.issparse(rows):
         return np.asarray(rows @ coef.T)
     n, width = rows.shape
-    if len(coef) == 1 and rows.size >= LARGE:
+    if len(coef) == 1:
+        if rows.size < LARGE:
+            return Design(rows, 0.0, Workers(1)).times(coef[0])[:, None]
         with Workers(None) as workers:
             return Design(rows, 0.0, workers).times(coef[0])[:, None]
     columns = coef.T if coef.all() else np.column_stack([coef.T, np.ones(width)])

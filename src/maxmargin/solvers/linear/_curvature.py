@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["Kept", "cholesky", "curvature", "factor_of"]
+__all__ = ["WIDE", "Kept", "cholesky", "curvature", "factor_of"]
+
+WIDE = 1500  # columns up to which a matrix of their products is made
 
 _ANEW = 10  # steps after which X'DX is made anew
 _STRANDS = 8  # sums over rows are cut into so many

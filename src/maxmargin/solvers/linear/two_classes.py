@@ -33,6 +33,7 @@ import numpy as np
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearJointModel, linear_joint_figures, linear_svc
 from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear._curvature import WIDE
 from maxmargin.solvers.linear.dual_descent import DualDescent
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 
@@ -47,15 +48,15 @@ if TYPE_CHECKING:
 
 __all__ = ["TwoClasses"]
 
-_WIDE = 1500  # columns up to which a matrix of their products is made
 _TIGHTER, _LEAST = 0.1, 1e-15  # what the solver's own gap is taken down by, and to
 
 
 @dataclass(slots=True)
 class State:
-    """That of the solver at work, and the relative gap that it aims at."""
+    """That of the solver at work, its name, and the relative gap that it aims at."""
 
     inner: Any
+    by_newton: bool
     goal: float
 
 
@@ -89,7 +90,9 @@ class TwoClasses(Steppable):
             raise InputError(msg)
         begin = None if warm is None else np.ascontiguousarray(warm[:, 1] - warm[:, 0])
         binary = _binary(problem)
-        return State(self._solver(binary, self.tol).start(binary, begin), self.tol)
+        solver = self._solver(binary, self.tol)
+        by_newton = isinstance(solver, ProximalNewton)
+        return State(solver.start(binary, begin), by_newton, self.tol)
 
     def advance(self, problem: LinearJointProblem, state: State, budget: int) -> Status:
         """At most ``budget`` units of the solver."""
@@ -133,11 +136,11 @@ class TwoClasses(Steppable):
 
     def n_iter(self, state: State) -> int:
         """Iterations of the solver at work."""
-        kind: Any = DualDescent if hasattr(state.inner, "epoch") else ProximalNewton
-        return int(kind().n_iter(state.inner))
+        solver: Any = ProximalNewton() if state.by_newton else DualDescent()
+        return int(solver.n_iter(state.inner))
 
     def _solver(self, binary: LinearProblem, goal: float) -> Any:
-        if binary.design.width <= _WIDE:
+        if binary.design.width <= WIDE:
             return ProximalNewton(tol=goal, max_iter=self.max_iter)
         return DualDescent(tol=goal, max_iter=self.max_iter, seed=self.seed)
 
