@@ -397,6 +397,16 @@ def test_a_cache_folder_in_a_file_is_refused():
     refused(with_header(raw, evil), "'memory', which no file may bring")
 
 
+@pytest.mark.parametrize("step", [3, "drop", {"bytes": "AAAA"}], ids=str)
+def test_a_step_that_is_no_estimator_is_refused(step):
+    raw = saved(make_pipeline(SVC()))
+
+    def other(content):
+        content["model"]["object"]["params"]["steps"][0]["tuple"][1] = step
+
+    refused(with_header(raw, other), "step 'svc' of a pipeline is no estimator")
+
+
 # --- what compiled code would believe ---------------------------------------------------
 
 

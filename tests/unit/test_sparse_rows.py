@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import maxmargin
 from maxmargin.kernels import gram as gram_module
@@ -196,3 +197,28 @@ def test_a_mapped_file_stays_on_disk(tmp_path):
     for rows, sparse in ((X, True), (mapped, False), (np.asarray(mapped)[:1900], False)):
         found, _ = thinned(rows, spread_of(rows), ALONE, centred=True)
         assert sp.issparse(found) == sparse
+
+
+# --- very many columns ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_columns_that_nobody_uses_take_no_memory(kernel):
+    few = sp.random(80, 300, 0.1, "csr", random_state=0)
+    few.resize(80, 301)  # the last column is empty
+    y = np.arange(80) % 3
+    places = np.arange(301) ** 2 * 10_000
+    wide = sp.csr_matrix((few.data, places[few.indices], few.indptr), (80, 10**9))
+    machine = maxmargin.SVC(kernel=kernel, gamma=0.5, C=10.0)
+    narrow = clone(machine).fit(few[:60], y[:60])
+    found = clone(machine).fit(wide[:60], y[:60])
+    np.testing.assert_array_equal(found.support_, narrow.support_)
+    np.testing.assert_allclose(
+        found.decision_function(wide), narrow.decision_function(few), rtol=1e-9
+    )
+    # A row may have a column that no support vector has: its norm counts that.
+    other = sp.csr_matrix(([3.0], ([0], [300])), (1, 301))
+    same = sp.csr_matrix(([3.0], ([0], [places[300]])), (1, 10**9))
+    np.testing.assert_allclose(
+        found.decision_function(same), narrow.decision_function(other), rtol=1e-9
+    )

@@ -76,7 +76,7 @@ def checked_model(estimator: Any) -> Fitted:
     def array(attribute: str, kinds: str) -> NDArray[Any]:
         value = getattr(estimator, attribute, None)
         if attribute == "dual_coef_" and sparse.issparse(value):
-            value = _own_csr(value, attribute, refuse).toarray()
+            value = _dense_coef(value, support.size, refuse)
         try:
             found = np.asarray(value)
         except ValueError:
@@ -144,6 +144,12 @@ def _checked_vectors(estimator: Any, n: int, refuse: Refusal) -> Any:
     if not np.isfinite(values).all():
         refuse(name, "is not finite")
     return vectors
+
+
+def _dense_coef(coef: Any, n: int, refuse: Refusal) -> Any:
+    if coef.shape[1:] != (n,):  # before it is made that large
+        refuse("dual_coef_", f"has shape {coef.shape}")
+    return _own_csr(coef, "dual_coef_", refuse).toarray()
 
 
 def _own_csr(value: Any, attribute: str, refuse: Refusal) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin._jit.simd import LINE_ROWS, LINES
 from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
-from maxmargin.kernels.thinning import both_thinned, sparse_spread, thinned
+from maxmargin.kernels.thinning import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.kernels.vector import Linear, Rbf, diagonal_of
 from maxmargin.parallel import Workers
 from maxmargin.rows import (
@@ -114,6 +114,7 @@ class VectorGram:
         self._index: Index | None = None
         self._count = 0
         self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
+        (X,) = used_columns(X)
         spread = spread_of(X)
         X, spread = thinned(X, spread, workers, centred=isinstance(kernel, Rbf))
         self._given = kernel, spread, X
@@ -321,6 +322,7 @@ class VectorCross:
         groups: Sequence[Group] = (),
     ) -> None:
         self._workers = workers
+        A, B = used_columns(A, B)
         spread = spread_of(B)
         sparse = sparse_spread(B, spread, centred=isinstance(kernel, Rbf))
         if sparse is not None:

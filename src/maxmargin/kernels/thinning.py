@@ -25,11 +25,19 @@ if TYPE_CHECKING:
     from maxmargin.parallel import Workers
     from maxmargin.rows import Spread
 
-__all__ = ["both_thinned", "compressed", "sparse_spread", "thinned", "without_zeros"]
+__all__ = [
+    "both_thinned",
+    "compressed",
+    "sparse_spread",
+    "thinned",
+    "used_columns",
+    "without_zeros",
+]
 
 _MOST = 1 / 3  # of the values, that are not zero
 _FULL = 3 / 4  # of a column, from where it may be stored whole and centred
 _SAMPLE = 256  # rows that are looked at before all are
+_WIDE = 1 << 18  # columns from which those that nobody uses are left out
 _SMALL = 1000  # rows up to which nothing is gained, and
 _FEW = 1 << 18  # values
 _GRAIN = 1 << 16  # values below which a second thread costs more than it brings
@@ -94,6 +102,28 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
     if left > apart:  # squared norms would be more than twice the centred ones
         return None
     return spread._replace(means=np.where(whole, spread.means, 0.0))
+
+
+def used_columns(*matrices: Any) -> tuple[Any, ...]:
+    """Sparse matrices of very many columns without those that none of them uses.
+
+    A tile has room for 64 rows of all columns: with hashed features, of which there may
+    be millions, that would be gigabytes for columns that are empty.
+    """
+    d = matrices[0].shape[1]
+    if d <= _WIDE or not all(sp.issparse(one) for one in matrices):
+        return matrices
+    used = np.unique(np.concatenate([one.indices for one in matrices]))
+    if 2 * used.size > d:
+        return matrices
+    width = max(1, used.size)
+    return tuple(
+        type(one)(
+            (one.data, np.searchsorted(used, one.indices).astype(np.int32), one.indptr),
+            shape=(one.shape[0], width),
+        )
+        for one in matrices
+    )
 
 
 def without_zeros(X: Any, workers: Workers) -> Any:

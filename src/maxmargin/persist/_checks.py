@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from maxmargin.persist._machine_checks import check_kernel_machine, check_linear_machine
 from maxmargin.persist._malformed import MalformedError
@@ -155,18 +156,23 @@ def _table_encoder(encoder: Any) -> None:
     words = [name for column in categories if isinstance(column, list) for name in column]
     right = all(isinstance(column, list) for column in categories)
     right = right and all(type(one) is str for one in [*words, *(names or [])])
-    right = right and all(kind in ("number", "words") for kind in kinds)
+    right = right and all(type(kind) is str for kind in kinds)
+    right = right and set(kinds) <= {"number", "words"}
     if not right or not all(isinstance(one, str | float | int | None) for one in fills):
         _refuse("an encoder does not know every column")
 
 
 def _pipeline(pipeline: Any) -> None:
-    """Steps that have a name each."""
+    """Steps that have a name each, and are estimators or nothing."""
     steps = pipeline.steps
-    right = isinstance(steps, list)
+    right = isinstance(steps, list) and len(steps) > 0
     right = right and all(isinstance(one, tuple) and len(one) == 2 for one in steps)
     if not right or not all(isinstance(name, str) for name, _ in steps):
         _refuse("a pipeline is no list of names and steps")
+    for name, step in steps:
+        idle = step is None or (isinstance(step, str) and step == "passthrough")
+        if not (idle or isinstance(step, BaseEstimator)):
+            _refuse(f"the step {name!r} of a pipeline is no estimator")
 
 
 CHECKS: dict[str, Callable[[Any], None]] = {
