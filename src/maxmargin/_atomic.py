@@ -15,7 +15,7 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_file"]
+__all__ = ["atomic_file", "naming"]
 
 # What systems answer that cannot open or sync a folder: Windows, some network drives.
 _NO_FOLDERS = {
@@ -55,7 +55,7 @@ def atomic_file(
     InputError
         If there is something at ``path`` that may not be replaced.
     OSError
-        If the file system refuses.
+        If the file system refuses; it names the file, of a full disk too.
     """
     given = os.fspath(path)
     place = Path(os.path.realpath(given))
@@ -63,7 +63,7 @@ def atomic_file(
     # The name may be as long as the system allows, so no more than a part of it is used.
     draft = place.with_name(f".{place.name[:32]}.{secrets.token_hex(8)}.tmp")
     try:
-        with draft.open("x+b") as file:
+        with naming(given), draft.open("x+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -75,6 +75,17 @@ def atomic_file(
         draft.unlink(missing_ok=True)
         raise
     _sync_folder(place.parent)
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Name the file in errors of the system, which do so only when it is opened."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = path
+        raise
 
 
 def _permissions(given: str, place: Path, overwrite: bool) -> int | None:

@@ -11,9 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.commands import start
 
 from maxmargin._interrupt import Interrupt
 from maxmargin.cli import libsvm_predict, libsvm_scale, libsvm_train
+from maxmargin.errors import NumericalError
+from maxmargin.libsvm.options import parse_train
+from maxmargin.libsvm.training import _estimator
 from maxmargin.persist.libsvm_model import read_libsvm_model
 
 ROWS = "2 1:1 2:1\n7 1:-1 2:0.5\n2 1:2\n7 1:-2 2:-1\n2 1:1.5 2:2\n7 1:-1.5\n"
@@ -186,6 +190,15 @@ def test_numbers_of_rows_point_into_the_matrix():
         assert abs(value) == pytest.approx(abs(coef[1][serial]), abs=1e-6)
 
 
+def test_memory_and_shrinking_reach_the_solver(capsys):
+    options, _ = parse_train("-m 7 -h 0")
+    machine = _estimator(options, 2, np.array([2.0, 7.0]))
+    assert (machine.cache_size, machine.shrinking) == (7.0, False)
+    for words in (["-m", "0"], ["-h", "2"]):
+        assert train(*words, "rows") == 2
+        assert f"{words[0]} {words[1]}: it takes a" in capsys.readouterr().err
+
+
 def test_weights_and_a_label_that_is_not_there(capsys):
     assert train("-q", "-w2", "3", "-w5", "2", "rows") == 0
     assert capsys.readouterr().err == (
@@ -229,8 +242,9 @@ USAGE = {
     "scale": (scale, "-l 1 -u 0 rows", "inconsistent lower/upper specification"),
     "scale y": (scale, "-y 1 0 rows", "inconsistent lower/upper specification"),
     "scale both": (scale, "-s a -r b rows", "cannot use -r and -s simultaneously"),
-    "scale option": (scale, "-x 1 rows", "unknown option -x"),
-    "scale number": (scale, "-l x rows", "-l x: it takes finite numbers"),
+    "scale option": (scale, "-x 1 rows", "Unknown option: -x"),
+    "scale number": (scale, "-l x rows", "-l x: it takes a finite number"),
+    "scale value": (scale, "-y 1", "-y has no value behind it"),
     "scale files": (scale, "-l 0", "0 files given"),
 }
 
@@ -245,17 +259,42 @@ def test_usage_ends_with_2(command, words, said, capsys):
 def test_a_place_that_cannot_be_written_ends_with_2(capsys):
     code, line = ended(train("-q", "rows", "no/such/folder"), capsys)
     assert code == 2
-    assert "No such file or directory" in line
+    assert "no/such/folder: there is no folder no/such" in line
+    assert ended(train("nowhere", "no/such/folder"), capsys)[0] == 2  # before any work
+    assert ended(train("-q", "rows", "."), capsys)[0] == 2
     train("-q", "rows")
     assert ended(predict("rows", "rows.model", "no/such/out"), capsys)[0] == 2
+    assert ended(scale("-s", "no/such/ranges", "rows"), capsys)[0] == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="hard links")
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (lambda: train("-q", "rows"), "rows.model"),
+        (lambda: predict("-q", "rows", "rows.model", "out"), "out"),
+        (lambda: scale("-s", "ranges", "rows"), "ranges"),
+    ],
+    ids=["train", "predict", "scale"],
+)
+def test_files_are_replaced_as_a_whole(command, name):
+    """Whoever has the old file open keeps it: another name of it tells."""
+    train("-q", "rows")
+    Path(name).write_text("old")
+    Path(name).chmod(0o600)
+    os.link(name, "kept")
+    assert command() == 0
+    assert Path("kept").read_text() == "old"
+    assert Path(name).read_text() != "old"
+    assert Path(name).stat().st_mode & 0o777 == 0o600
 
 
 BAD = {
     "missing": (None, 0, "cannot be read"),
-    "empty": ("", 0, ""),
-    "descending": ("1 1:1\n-1 2:1 1:1\n", 2, "1"),
-    "nan": ("1 1:1\n-1 1:nan\n", 2, ""),
-    "words": ("1 1:1\nspam\n", 2, ""),
+    "empty": ("", 0, "holds no rows"),
+    "descending": ("1 1:1\n-1 2:1 1:1\n", 2, "index '1' follows index '2'"),
+    "nan": ("1 1:1\n-1 1:nan\n", 2, "the value of '1:nan' is not finite"),
+    "words": ("1 1:1\nspam\n", 2, "the label 'spam' is not a decimal number"),
     "fraction": ("1 1:1\n# note\n\n1.5 1:2\n", 4, "label 1.5 is not a whole number"),
     "one class": ("1 1:1\n1 1:2\n", 0, "number of classes"),
 }
@@ -305,7 +344,8 @@ def test_bad_ranges_end_with_3(text, capsys):
 def test_bad_models_end_with_5(capsys):
     Path("m").write_text("svm_type c_svc\nkernel_type magic\n")
     code, line = ended(predict("rows", "m", "out"), capsys)
-    assert (code, line.startswith("m:2: unknown kernel 'magic'")) == (5, True)
+    assert code == 5
+    assert line.startswith("svm-predict: m:2: unknown kernel 'magic'")
     assert ended(predict("rows", "nowhere", "out"), capsys)[0] == 5
     assert not Path("out").exists()
 
@@ -314,7 +354,7 @@ def test_models_that_do_not_fit_end_with_5(capsys):
     train("-q", "rows")
     code, line = ended(predict("-b", "1", "rows", "rows.model", "out"), capsys)
     assert code == 5
-    assert line.startswith("rows.model: Model does not support probability estimates")
+    assert "rows.model: Model does not support probability estimates" in line
     Path("kernel").write_text("1 0:1 1:2 2:-1\n-1 0:2 1:-1 2:2\n")
     train("-q", "-t", "4", "kernel")
     Path("short").write_text("1 0:1 1:2\n")
@@ -330,7 +370,10 @@ def test_what_nobody_foresaw_ends_with_1(capsys, monkeypatch):
     monkeypatch.setattr("maxmargin.libsvm.training.train", broken)
     code, line = ended(train("rows"), capsys)
     assert code == 1
-    assert line.startswith("svm-train: internal error, please report it: RuntimeError(")
+    assert line.startswith("svm-train: internal error, RuntimeError: two lines (")
+    monkeypatch.setenv("MAXMARGIN_TRACEBACK", "1")
+    with pytest.raises(RuntimeError):
+        train("rows")
 
 
 def test_no_memory_ends_with_1(capsys, monkeypatch):
@@ -339,6 +382,105 @@ def test_no_memory_ends_with_1(capsys, monkeypatch):
 
     monkeypatch.setattr("maxmargin.libsvm.training.train", full)
     assert ended(train("rows"), capsys)[0] == 1
+
+
+def test_broken_arithmetic_ends_with_3(capsys, monkeypatch):
+    def overflows(*args, **more):
+        raise NumericalError("the gradient overflows")
+
+    monkeypatch.setattr("maxmargin.libsvm.training.train", overflows)
+    assert ended(train("rows"), capsys) == (3, "rows: the gradient overflows\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_is_named(capsys):
+    train("-q", "rows")
+    code, line = ended(predict("-q", "rows", "rows.model", "/dev/full"), capsys)
+    assert code == 2
+    assert line == "svm-predict: /dev/full: No space left on device\n"
+
+
+SAME = {
+    "train": (train, "-q rows rows"),
+    "test": (predict, "rows rows.model rows"),
+    "model": (predict, "rows rows.model ./rows.model"),
+    "ranges": (scale, "-s rows rows"),
+}
+
+
+@pytest.mark.parametrize(("command", "words"), SAME.values(), ids=SAME.keys())
+def test_what_is_read_is_not_replaced(command, words, capsys):
+    train("-q", "rows")
+    before = Path("rows").read_bytes(), Path("rows.model").read_bytes()
+    code, line = ended(command(*words.split()), capsys)
+    assert code == 2
+    assert "would replace" in line
+    assert (Path("rows").read_bytes(), Path("rows.model").read_bytes()) == before
+
+
+def test_a_tiny_nu_and_a_tiny_cache(capsys):
+    assert train("-s", "1", "-n", "1e-300", "rows") == 0
+    assert re.search(r"\nC = \S+\nobj = -?[\d.]+, rho", capsys.readouterr().out)
+    assert train("-q", "-m", "1e-9", "rows", "small") == 0
+    assert train("-q", "rows", "usual") == 0
+    assert Path("small").read_bytes() == Path("usual").read_bytes()
+
+
+@pytest.mark.parametrize("words", ["-g 1e308", "-t 1 -r 1e308", "-t 1 -d 2000000000"])
+def test_a_kernel_that_overflows_names_the_option(words, capsys):
+    code, line = ended(train(*words.split(), "rows"), capsys)
+    assert code == 3
+    assert line.endswith(f"; or give a smaller {words.split()[-2]}\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes")
+def test_what_can_be_read_only_once(capsys):
+    """The line of a bad label is looked for without opening the pipe again."""
+    os.mkfifo("pipe")
+    text = "1 1:1\n# note\n1.5 1:2\n"
+    writer = threading.Thread(target=lambda: Path("pipe").write_text(text), daemon=True)
+    writer.start()
+    code, line = ended(train("pipe", "m"), capsys)
+    assert (code, line.startswith("pipe:3: label 1.5 is not")) == (3, True)
+
+
+def test_enough_was_read():
+    Path("many").write_text(ROWS * 20_000)
+    with start("svm-scale", "many") as process:
+        assert process.stdout.readline().startswith(b"2 1:")
+        process.stdout.close()
+        error = process.stderr.read()
+        assert process.wait() == 0
+    assert error == b""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
+@pytest.mark.parametrize(
+    ("argv", "code", "said"),
+    [
+        (["inspect", "/dev/zero"], 5, "maxmargin: /dev/zero: "),
+        (["svm-predict", "rows", "/dev/zero", "out"], 5, "svm-predict: /dev/zero: "),
+        (["svm-scale", "-r", "/dev/zero", "rows"], 3, "/dev/zero: "),
+        (["svm-train", "-", "m"], 3, "<stdin>: "),
+    ],
+    ids=["inspect", "predict", "ranges", "stdin"],
+)
+def test_what_never_ends(argv, code, said):
+    """In a process that may not use what the system has."""
+    import resource
+
+    def bounded():
+        resource.setrlimit(resource.RLIMIT_AS, (5 << 29, 5 << 29))
+
+    with (
+        open("/dev/zero", "rb") as zeros,
+        start(*argv, stdin=zeros, preexec_fn=bounded) as process,
+    ):
+        _, error = process.communicate(timeout=120)
+    assert process.returncode == code, error
+    assert error.decode().startswith(said)
+    assert error.count(b"\n") == 1
 
 
 # --- Ctrl-C ---------------------------------------------------------------------------
@@ -401,12 +543,12 @@ def test_ctrl_c_while_reading(monkeypatch, capsys):
     class Stdin:
         class buffer:  # noqa: N801
             @staticmethod
-            def read():
+            def read(size):
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "stdin", Stdin)
     code, line = ended(train("-", "m"), capsys)
-    assert (code, line) == (130, "svm-train: interrupted; nothing was written\n")
+    assert (code, line) == (130, "svm-train: interrupted\n")
 
 
 @pytest.mark.parametrize("options", [["-b", "1"], ["-s", "3", "-b", "1", "-p", "0.01"]])

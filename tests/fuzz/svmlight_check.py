@@ -5,7 +5,7 @@ from itertools import accumulate
 import numpy as np
 from tests.fuzz import svmlight_reference as reference
 
-from maxmargin.data_files._opened import open_bytes
+from maxmargin.data_files.opened import open_bytes
 from maxmargin.data_files.svmlight import SvmlightData, read_svmlight
 from maxmargin.errors import DataFileError
 

@@ -170,6 +170,22 @@ def test_only_jit_knows_numba():
     assert complaints(test) == []
 
 
+def test_files_have_public_doors():
+    """Packages around files import each other's public modules only."""
+
+    def test(module, one):
+        if layer(module) not in {"data_files", "persist", "libsvm", "cli"}:
+            return None
+        private = [
+            target
+            for target in house_modules(one)
+            if layer(target) != layer(module) and "._" in target.partition(".")[2]
+        ]
+        return f"imports {private}, private to its package" if private else None
+
+    assert complaints(test) == []
+
+
 def test_no_private_api_of_scikit_learn():
     def test(module, one):
         parts = one.module.split(".")

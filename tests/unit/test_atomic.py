@@ -107,6 +107,16 @@ def test_a_name_as_long_as_names_can_be(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_a_full_disk_is_named(tmp_path):
+    def fails():
+        with atomic_file(tmp_path / "m"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space") as caught:
+        fails()
+    assert caught.value.filename == str(tmp_path / "m")
+
+
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError):
         write(tmp_path / "absent" / "m")

@@ -3,6 +3,7 @@
 import io
 import os
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from maxmargin import (
     NuSVC,
     kernels,
 )
-from maxmargin.errors import ModelFileError
+from maxmargin.errors import InputTypeError, ModelFileError
 from maxmargin.libsvm.prediction import decisions, predict
 from maxmargin.libsvm.problem import rows_of
 from maxmargin.persist.libsvm_model import (
@@ -227,7 +228,7 @@ def test_a_huge_index_costs_no_memory():
 
 
 def test_missing_and_unreadable_files(tmp_path):
-    with pytest.raises(ModelFileError, match=r"nowhere\.model: the model cannot be read"):
+    with pytest.raises(ModelFileError, match=r"nowhere\.model: cannot be read"):
         read_libsvm_model(tmp_path / "nowhere.model")
     with pytest.raises(ModelFileError, match="cannot be read"):
         read_libsvm_model(tmp_path)
@@ -266,6 +267,59 @@ def test_a_link_stays_a_link(tmp_path):
     write_libsvm_model(read_libsvm_model(text()), link)
     assert link.is_symlink()
     assert real.read_bytes().startswith(b"svm_type")
+
+
+def test_several_may_write_one_file(tmp_path):
+    model = read_libsvm_model(text())
+    path = tmp_path / "a.model"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: write_libsvm_model(model, path), range(40)))
+    assert path.read_bytes() == bytes_of(model)
+    assert [one.name for one in tmp_path.iterdir()] == ["a.model"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_permissions_stay(tmp_path):
+    path = tmp_path / "a.model"
+    path.touch(mode=0o600)
+    write_libsvm_model(read_libsvm_model(text()), path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_name_as_long_as_names_can_be(tmp_path):
+    path = tmp_path / ("m" * 250)
+    write_libsvm_model(read_libsvm_model(text()), path)
+    assert read_libsvm_model(path).total_sv == 3
+
+
+@pytest.mark.parametrize("extension", [".gz", ".bz2", ".xz"])
+def test_packed_by_its_name(tmp_path, extension):
+    path = tmp_path / f"a.model{extension}"
+    write_libsvm_model(read_libsvm_model(text()), path)
+    assert not path.read_bytes().startswith(b"svm_type")
+    assert bytes_of(read_libsvm_model(path)) == bytes_of(read_libsvm_model(text()))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a device of POSIX")
+def test_no_more_is_read_than_a_model_can_be(monkeypatch):
+    monkeypatch.setattr("maxmargin.persist._libsvm_reader._LONGEST", 5_000_000)
+    with pytest.raises(ModelFileError, match="/dev/zero: holds more than 5000000 bytes"):
+        read_libsvm_model("/dev/zero")
+
+
+def test_what_is_no_binary_file_is_the_callers_mistake():
+    with pytest.raises(InputTypeError, match="opened as text; open it with mode 'rb'"):
+        read_libsvm_model(io.StringIO(text().decode()))
+    with pytest.raises(InputTypeError, match="neither a path"):
+        read_libsvm_model(3)
+    with pytest.raises(InputTypeError, match="neither a path"):
+        write_libsvm_model(read_libsvm_model(text()), 3)
+
+
+def test_a_long_word_is_shown_in_short():
+    with pytest.raises(ModelFileError) as caught:
+        read_libsvm_model(text(svm_type="x" * 1_000_000))
+    assert len(caught.value.reason) < 150
 
 
 def test_digits_come_back():

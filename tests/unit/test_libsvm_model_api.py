@@ -242,3 +242,10 @@ def test_scaling_of_what_never_varies():
     ranges = ranges_of(X, y, -1.0, 1.0, (0.0, 1.0))
     assert ranges.index.tolist() == [2]
     assert [line for line, _ in scaled_lines(X, y, ranges)] == ["0 2:-1 \n", "0 2:1 \n"]
+
+
+def test_what_is_not_here_is_named():
+    missing = set(theirs.__all__) - set(libsvm.__all__)
+    assert missing
+    for name in missing:
+        assert f"``{name}``" in libsvm.__doc__

@@ -10,9 +10,9 @@ import tracemalloc
 
 import pytest
 
-from maxmargin.data_files._opened import open_bytes
+from maxmargin.data_files.opened import open_bytes
 from maxmargin.data_files.svmlight import read_svmlight
-from maxmargin.errors import DataFileError, InputError
+from maxmargin.errors import DataFileError, InputError, ModelFileError
 
 PACK = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 KINDS = pytest.mark.parametrize("extension", PACK)
@@ -130,6 +130,28 @@ def test_names(tmp_path):
     assert refused(b"ab", "more", limit=1, name="<stdin>").path == "<stdin>"
     with pytest.raises(InputError, match="mode 'rb'"):
         open_bytes(io.StringIO("1 1:1"))
+
+
+def test_the_class_of_errors(tmp_path):
+    """Those of a model's file have their own, with the same words."""
+    packed = tmp_path / "m.gz"
+    packed.write_bytes(gzip.compress(TEXT)[:50])
+    for source, said, limit in (
+        (tmp_path / "none", "cannot be read: No such file", None),
+        (TEXT, "more than 9 bytes", 9),
+        (packed, "is cut off", None),
+    ):
+        with pytest.raises(ModelFileError, match=said) as caught:
+            open_bytes(source, limit=limit, name="m", error=ModelFileError)
+        assert (caught.value.path, caught.value.line) == ("m", 0)
+
+
+def test_no_memory_is_said_of_the_file():
+    class Endless:
+        def read(self, size):
+            raise MemoryError
+
+    assert refused(Endless(), "memory that this process", name="e").path == "e"
 
 
 def test_words_that_begin_like_a_packed_stream():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,15 +73,24 @@ def unknown_to_click() -> Iterator[None]:
         raise _EnoughRead from closed
 
 
-def shielded(run: Callable[[], Any]) -> int:
-    """Run a command; return its exit code, having told of what went wrong."""
+def shielded(run: Callable[[], Any], program: str = "maxmargin") -> int:
+    """Run a command; return its exit code, having told of what went wrong.
+
+    Parameters
+    ----------
+    run : callable
+        The command; what it returns is the exit code, unless it is no number.
+    program : str
+        Who speaks: the first word of lines that do not begin with a file of data.
+    """
+    _attach_streams()
     try:
-        with _plain_warnings():
+        with _plain_warnings(program):
             result = run()
+            sys.stdout.flush()
         return result if isinstance(result, int) else DONE
-    except _EnoughRead:
-        # Python would complain at its exit, when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (_EnoughRead, BrokenPipeError):
+        _detach_stdout()
         return DONE
     except (KeyboardInterrupt, click.Abort):
         code, line = INTERRUPTED, "interrupted"
@@ -92,33 +102,58 @@ def shielded(run: Callable[[], Any]) -> int:
         code, line = failure.code, str(failure)
     except Exception as error:
         code, line = _judged(error)
+        if isinstance(error, OSError) and error.filename is None:
+            _detach_stdout()
         if code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
             raise
-    _tell(f"maxmargin: {_one_line(line)}" if code != BAD_DATA else _one_line(line))
+    _tell(f"{program}: {_one_line(line)}" if code != BAD_DATA else _one_line(line))
     return code
+
+
+def _attach_streams() -> None:
+    """Standard streams that the caller has closed (``>&-``), so that all code may write.
+
+    Python has None for them. What is written to stdout is missed when it is flushed, as
+    in a process that writes to the closed stream; stderr is where that would be told.
+    """
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def _detach_stdout() -> None:
+    """Let what was not written go: Python would complain at its exit, when it flushes."""
+    with suppress(
+        io.UnsupportedOperation
+    ):  # a stream of Python's own has nothing to flush
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _judged(error: Exception) -> tuple[int, str]:
     """Exit code and words for an exception that no command has caught."""
-    from maxmargin.errors import (
-        DataFileError,
-        InputError,
-        MissingExtraError,
-        ModelFileError,
+    unknown = (
+        f"internal error, {type(error).__name__}: {error} "
+        "(MAXMARGIN_TRACEBACK=1 shows where)"
     )
-
-    if isinstance(error, DataFileError):
-        return BAD_DATA, str(error)
-    if isinstance(error, ModelFileError):
-        return MISFIT, str(error)
-    if isinstance(error, InputError | MissingExtraError):
-        return USAGE, str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return USAGE, f"{error.filename}: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return INTERNAL, "there is not enough memory for this"
-    told = f"{type(error).__name__}: {error}"
-    return INTERNAL, f"internal error, {told} (MAXMARGIN_TRACEBACK=1 shows where)"
+    try:
+        from maxmargin import errors
+    except Exception:  # the installation is broken, which ``error`` most likely says
+        return INTERNAL, unknown
+    file, reason = getattr(error, "filename", None), getattr(error, "strerror", None)
+    ends: list[tuple[Any, int, str]] = [
+        (errors.DataFileError, BAD_DATA, str(error)),
+        (errors.ModelFileError, MISFIT, str(error)),
+        ((errors.InputError, errors.MissingExtraError), USAGE, str(error)),
+        (errors.NumericalError, BAD_DATA, str(error)),
+        (MemoryError, INTERNAL, "there is not enough memory for this"),
+    ]
+    if file is not None:
+        ends.append((OSError, USAGE, f"{file}: {reason}"))
+    elif reason:  # whoever writes to files names them
+        ends.append((OSError, INTERNAL, f"cannot write to standard output: {reason}"))
+    ends.append((Exception, INTERNAL, unknown))
+    return next(end[1:] for end in ends if isinstance(error, end[0]))
 
 
 def _usage(error: click.ClickException) -> str:
@@ -135,11 +170,12 @@ def _one_line(text: str) -> str:
 
 
 def _tell(line: str) -> None:
-    click.echo(line, err=True)
+    with suppress(OSError):  # stderr is full or closed: there is nobody left to tell
+        click.echo(line, err=True)
 
 
 @contextmanager
-def _plain_warnings() -> Iterator[None]:
+def _plain_warnings(program: str) -> Iterator[None]:
     """Warnings as lines for people; those for programmers are left out."""
     told: set[str] = set()
 
@@ -155,7 +191,7 @@ def _plain_warnings() -> Iterator[None]:
         line = _one_line(str(message))
         if issubclass(category, UserWarning) and line not in told:
             told.add(line)
-            _tell(f"maxmargin: warning: {line}")
+            _tell(f"{program}: warning: {line}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.cli.libsvm_frame import guarded, opened, told
+from maxmargin.cli.libsvm_frame import opened, run_program
+from maxmargin.cli.outputs import checked_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,11 @@ options (as LIBSVM's):
 
 def main(argv: list[str]) -> int:
     """Run ``svm-predict`` with these arguments; returns the exit code."""
-    if not argv:
-        sys.stdout.write(USAGE)
-        return 2
-    return guarded(PROGRAM, lambda: _run(argv))
+    return run_program(PROGRAM, USAGE, _run, argv)
 
 
 def _run(argv: list[str]) -> int:
+    from maxmargin.data_files.opened import opened_for_writing
     from maxmargin.data_files.svmlight import read_svmlight
     from maxmargin.errors import FileError, InputError, ModelFileError
     from maxmargin.libsvm.evaluation import evaluations
@@ -49,6 +47,7 @@ def _run(argv: list[str]) -> int:
         msg = f"{len(files)} files given, where it takes test_file model_file output_file"
         raise UsageError(msg)
     test, model_file, output = files
+    checked_output(output, test, model_file)
     model = svm_model(read_libsvm_model(model_file))
     precomputed = model.layout.serial is not None
     source, name = opened(test)
@@ -57,14 +56,15 @@ def _run(argv: list[str]) -> int:
     try:
         rows = split_table(X) if precomputed else Rows(X, max_index)
         told_before = notice(model, probability=likely)
-        with told(PROGRAM):
-            found = predict(model.layout, rows, probability=likely)
+        found = predict(model.layout, rows, probability=likely)
     except FileError:
         raise
     except InputError as error:  # they do not go together
         raise ModelFileError(model_file, 0, str(error)) from error
-    with Path(output).open("w", encoding="ascii", newline="\n") as stream:
-        stream.writelines(_lines(model, found, probability=likely))
+    with opened_for_writing(output) as stream:
+        stream.writelines(
+            line.encode("ascii") for line in _lines(model, found, probability=likely)
+        )
     if not options.quiet:
         figures = evaluations(y, found.labels)
         sys.stdout.write(told_before + figures_lines(model, figures, y.size))

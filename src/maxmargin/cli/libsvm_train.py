@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import warnings
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.cli.libsvm_frame import (
-    INTERRUPTED,
-    complain,
-    guarded,
-    line_of_row,
-    opened,
-    told,
-)
+from maxmargin.cli.failures import DONE, INTERRUPTED, Failure
+from maxmargin.cli.libsvm_frame import line_of_row, opened, run_program, warn
+from maxmargin.cli.outputs import checked_output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from maxmargin.libsvm.options import TrainOptions
+    from maxmargin.libsvm.training import Trained
 
 __all__ = ["main"]
 
@@ -54,17 +55,15 @@ options (as LIBSVM's):
 
 def main(argv: list[str]) -> int:
     """Run ``svm-train`` with these arguments; returns the exit code."""
-    if not argv:
-        sys.stdout.write(USAGE)
-        return 2
-    return guarded(PROGRAM, lambda: _run(argv))
+    return run_program(PROGRAM, USAGE, _run, argv)
 
 
 def _run(argv: list[str]) -> int:
-    from maxmargin.errors import DataFileError, FileError, InputError
+    from maxmargin.errors import DataFileError, FileError, InputError, NumericalError
     from maxmargin.libsvm.options import UsageError, parse_train
     from maxmargin.libsvm.problem import WrongLabelError
     from maxmargin.libsvm.training import Interrupted
+    from maxmargin.persist.libsvm_model import write_libsvm_model
 
     options, files = parse_train(argv)
     if len(files) not in (1, 2):
@@ -74,47 +73,70 @@ def _run(argv: list[str]) -> int:
         msg = "a model of standard input needs a name: svm-train - model_file"
         raise UsageError(msg)
     target = files[1] if len(files) == 2 else f"{PurePath(files[0]).name}.model"
+    if not options.nr_fold:
+        checked_output(target, files[0])
     source, name = opened(files[0])
     try:
-        with told(PROGRAM):
-            return _train(source, name, target, options)
+        with _no_word_of_ctrl_c():
+            trained = _trained(source, name, options)
     except WrongLabelError as error:
         line = line_of_row(source, error.row)
         raise DataFileError(name, line, error.reason) from error
-    except Interrupted:
-        complain(PROGRAM, "interrupted; there is no result")
-        return INTERRUPTED
+    except Interrupted as pressed:
+        raise Failure(INTERRUPTED, "interrupted; there is no result") from pressed
     except FileError:
         raise
-    except InputError as error:
-        raise DataFileError(name, 0, str(error)) from error
-
-
-def _train(source: Any, name: str, target: str, options: TrainOptions) -> int:
-    from maxmargin.data_files.svmlight import read_svmlight
-    from maxmargin.libsvm.problem import Rows, split_table
-    from maxmargin.libsvm.svmutil import cross_validation_lines
-    from maxmargin.libsvm.training import cross_validation, train
-    from maxmargin.persist.libsvm_model import write_libsvm_model
-
-    X, y, max_index = read_svmlight(source, zero_based=options.precomputed, name=name)
-    rows = split_table(X) if options.precomputed else Rows(X, max_index)
-    if options.svm_type == 0:
-        for label in options.weights.keys() - set(y.tolist()):
-            complain(
-                PROGRAM,
-                f"WARNING: class label {label} specified in weight is not found",
-            )
-    if options.nr_fold:
-        found = cross_validation(rows, y, options, options.nr_fold)
-        sys.stdout.write(cross_validation_lines(y, found, options)[0])
-        return 0
-    trained = train(rows, y, options)
+    except (InputError, NumericalError) as error:
+        raise DataFileError(name, 0, f"{error}{_large(options)}") from error
+    if trained is None:
+        return DONE
     if not options.quiet:
         sys.stdout.write(trained.report)
         sys.stdout.flush()
     write_libsvm_model(trained.model, target)
     if trained.interrupted:
-        complain(PROGRAM, f"interrupted; the model reached so far is in {target}")
-        return INTERRUPTED
-    return 0
+        msg = f"interrupted; the model reached so far is in {target}"
+        raise Failure(INTERRUPTED, msg)
+    return DONE
+
+
+def _trained(source: Any, name: str, options: TrainOptions) -> Trained | None:
+    """What was learnt; None of a cross-validation, which has said what it found."""
+    from maxmargin.data_files.svmlight import read_svmlight
+    from maxmargin.libsvm.problem import Rows, split_table
+    from maxmargin.libsvm.svmutil import cross_validation_lines
+    from maxmargin.libsvm.training import cross_validation, train
+
+    X, y, max_index = read_svmlight(source, zero_based=options.precomputed, name=name)
+    rows = split_table(X) if options.precomputed else Rows(X, max_index)
+    if options.svm_type == 0:
+        for label in options.weights.keys() - set(y.tolist()):
+            warn(PROGRAM, f"class label {label} specified in weight is not found")
+    if options.nr_fold:
+        found = cross_validation(rows, y, options, options.nr_fold)
+        sys.stdout.write(cross_validation_lines(y, found, options)[0])
+        return None
+    return train(rows, y, options)
+
+
+def _large(options: TrainOptions) -> str:
+    """A word about parameters of the kernel that let it overflow for any data."""
+    if options.kernel_type not in (1, 2, 3):
+        return ""
+    given = {"-g": options.gamma, "-r": abs(options.coef0)}
+    if options.kernel_type == 1:
+        given["-d"] = 1e4 * options.degree
+    found = [option for option, value in given.items() if value > 1e6]
+    return f"; or give a smaller {' or '.join(found)}" if found else ""
+
+
+@contextmanager
+def _no_word_of_ctrl_c() -> Iterator[None]:
+    """The fit warns of it too, and with advice for Python."""
+    from maxmargin.errors import ConvergenceWarning, Stop
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", f"(?s).*{re.escape(Stop.INTERRUPTED.value)}", ConvergenceWarning
+        )
+        yield

@@ -150,7 +150,7 @@ def _write(
     if options["output"] is None:
         click.echo(text, nl=False)
         return
-    from maxmargin.data_files._opened import opened_for_writing
+    from maxmargin.data_files.opened import opened_for_writing
 
     with opened_for_writing(options["output"]) as stream:
         stream.write(text.encode())

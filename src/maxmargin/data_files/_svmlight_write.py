@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin._jit import njit
 from maxmargin.data_files._decimals import shortest_digits
-from maxmargin.data_files._opened import opened_for_writing
+from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.errors import InputError
 from maxmargin.parallel import Workers
 

@@ -21,16 +21,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.data_files import _svmlight_parse as parse
-from maxmargin.data_files._opened import name_of, open_bytes
 from maxmargin.data_files._svmlight_reasons import reason_of
 from maxmargin.data_files._svmlight_write import write_svmlight
+from maxmargin.data_files.opened import name_of, open_bytes
 from maxmargin.errors import DataFileError, InputError
 from maxmargin.parallel import Workers
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from maxmargin.data_files._opened import Source
+    from maxmargin.data_files.opened import Source
 
 __all__ = ["SvmlightData", "read_svmlight", "write_svmlight"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.data_files._opened import opened_for_writing
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
 from maxmargin.data_files.formats import TITLES, format_of
+from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight
 from maxmargin.data_files.table import Table, is_words
 from maxmargin.errors import InputError

@@ -2,7 +2,11 @@
 
     from libsvm.svmutil import *
 
-goes on with ``from maxmargin.libsvm import *``, and its model files with it.
+and calls the functions below goes on with ``from maxmargin.libsvm import *``, and its
+model files with it. Of ``svmutil`` these are not here: ``csr_scale`` and
+``csr_find_scale_param`` (``maxmargin svm-scale`` scales), and what belongs to LIBSVM's C
+structures, ``libsvm``, ``c_double``, ``svm_node``, ``gen_svm_nodearray``, ``toPyModel``,
+``svm_forms``, ``kernel_names``, ``print_null`` and ``PRINT_STRING_FUN``.
 
 Examples
 --------

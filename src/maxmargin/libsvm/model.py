@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.persist._libsvm_layout import SVM_TYPES
+from maxmargin.persist.libsvm_model import SVM_TYPES
 
 if TYPE_CHECKING:
-    from maxmargin.persist._libsvm_layout import LibsvmModel
+    from maxmargin.persist.libsvm_model import LibsvmModel
 
 __all__ = ["svm_model"]
 

@@ -15,7 +15,15 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["PredictOptions", "TrainOptions", "UsageError", "parse_predict", "parse_train"]
+__all__ = [
+    "PredictOptions",
+    "ScaleOptions",
+    "TrainOptions",
+    "UsageError",
+    "parse_predict",
+    "parse_scale",
+    "parse_train",
+]
 
 
 class UsageError(InputError):
@@ -66,6 +74,17 @@ class PredictOptions:
     quiet: bool = False
 
 
+@dataclass
+class ScaleOptions:
+    """What ``svm-scale`` is told."""
+
+    lower: float = -1.0
+    upper: float = 1.0
+    target: tuple[float, float] | None = None  # None: labels stay as they are
+    save: str | None = None
+    restore: str | None = None
+
+
 def _whole(option: str, text: str, low: int, high: int) -> int:
     try:
         value = int(text)
@@ -97,6 +116,10 @@ def _not_negative(value: float) -> bool:
     return value >= 0.0
 
 
+def _any(value: float) -> bool:  # noqa: ARG001
+    return True
+
+
 # option: field, and what it takes: a range of whole numbers, or a test and its words
 _WHOLE = {
     "-s": ("svm_type", 0, 4),
@@ -108,7 +131,7 @@ _WHOLE = {
 }
 _REAL: dict[str, tuple[str, Callable[[float], bool], str]] = {
     "-g": ("gamma", _not_negative, "finite number of at least 0"),
-    "-r": ("coef0", lambda value: True, "finite number"),  # noqa: ARG005
+    "-r": ("coef0", _any, "finite number"),
     "-c": ("C", _positive, "positive, finite number"),
     "-n": ("nu", lambda value: 0.0 < value <= 1.0, "number above 0, at most 1"),
     "-p": ("p", _not_negative, "finite number of at least 0"),
@@ -177,6 +200,40 @@ def parse_predict(
             found.probability = _whole(option, _value(option, words), 0, 1)
         else:
             _unknown(option)
+    return found, words
+
+
+def parse_scale(
+    options: str | Sequence[str] | None,
+) -> tuple[ScaleOptions, list[str]]:
+    """Options of ``svm-scale``, and the words that follow them."""
+    words = _words(options)
+    found = ScaleOptions()
+
+    def number(option: str) -> float:
+        return _real(option, _value(option, words), _any, "finite number")
+
+    while words and words[0].startswith("-") and words[0] != "-":
+        option = words.pop(0)
+        if option == "-l":
+            found.lower = number(option)
+        elif option == "-u":
+            found.upper = number(option)
+        elif option == "-y":
+            found.target = (number(option), number(option))
+        elif option == "-s":
+            found.save = _value(option, words)
+        elif option == "-r":
+            found.restore = _value(option, words)
+        else:
+            _unknown(option)
+    ends = [(found.lower, found.upper), found.target or (0.0, 1.0)]
+    if any(not lower < upper for lower, upper in ends):
+        msg = "inconsistent lower/upper specification: lower must be below upper"
+        raise UsageError(msg)
+    if found.save and found.restore:
+        msg = "cannot use -r and -s simultaneously"
+        raise UsageError(msg)
     return found, words
 
 

@@ -16,9 +16,9 @@ from scipy import sparse
 from maxmargin.errors import InputError
 from maxmargin.estimators.multiclass import votes
 from maxmargin.estimators.prediction import checked_model, decision_blocks
+from maxmargin.libsvm.columns import WIDE, narrowed
 from maxmargin.parallel import Workers
-from maxmargin.persist._libsvm_layout import MARKS, LibsvmModel
-from maxmargin.persist._libsvm_machines import in_file_order
+from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, in_file_order, widened
 from maxmargin.probability import Sigmoid, couple
 from maxmargin.validation import prediction_rows
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = ["Predicted", "decisions", "predict"]
-
-_WIDE = 1 << 20  # columns from which on those that nobody uses are left out
 
 
 class Predicted(NamedTuple):
@@ -70,27 +68,12 @@ def decisions(model: LibsvmModel, given: Rows) -> Vector:
 
 def _of_one_width(model: LibsvmModel, X: Any) -> tuple[LibsvmModel, Any]:
     width = max(X.shape[1], model.SV.shape[1], 1)
-    if width > _WIDE and sparse.issparse(X):
-        return _narrowed(model, X)
-    if X.shape[1] < width:
-        if sparse.issparse(X):
-            X = sparse.csr_matrix((X.data, X.indices, X.indptr), (X.shape[0], width))
-        else:
-            X = np.pad(X, ((0, 0), (0, width - X.shape[1])))
-    return model.widened(width), X
-
-
-def _narrowed(model: LibsvmModel, X: Any) -> tuple[LibsvmModel, Any]:
-    """Both without the columns that neither uses, and no kernel sees."""
-    SV = model.SV
-    used = np.union1d(X.indices, SV.indices)
-
-    def less(table: Any) -> Any:
-        columns = np.searchsorted(used, table.indices).astype(np.int32)
-        parts = (table.data, columns, table.indptr)
-        return sparse.csr_matrix(parts, shape=(table.shape[0], max(1, used.size)))
-
-    return replace(model, SV=less(SV)), less(X)
+    if not sparse.issparse(X):
+        return model.widened(width), np.pad(X, ((0, 0), (0, width - X.shape[1])))
+    if width > WIDE:
+        _, (SV, X) = narrowed(model.SV, X)
+        return replace(model, SV=SV), X
+    return model.widened(width), widened(X, width)
 
 
 def predict(model: LibsvmModel, rows: Rows, *, probability: bool = False) -> Predicted:

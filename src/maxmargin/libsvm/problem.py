@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.persist._libsvm_layout import LARGEST_INT
+from maxmargin.persist.libsvm_model import LARGEST_INT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.data_files.opened import open_bytes
 from maxmargin.errors import DataFileError
-from maxmargin.persist._libsvm_layout import LARGEST_INT
+from maxmargin.persist.libsvm_model import LARGEST_INT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = ["Ranges", "Target", "ranges_of", "read_ranges", "scaled_lines", "unseen"]
+
+_LONGEST = 1 << 30  # bytes of a file of ranges: some ten million features
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,7 @@ def ranges_of(
 
 def read_ranges(path: str) -> Ranges:
     """Read a file of ranges; what is no such file is refused, with its line."""
-    try:
-        lines = Path(path).read_bytes().decode("ascii", "replace").split("\n")
-    except OSError as error:
-        reason = f"the file of ranges cannot be read: {error.strerror or error}"
-        raise DataFileError(path, 0, reason) from error
+    lines = open_bytes(path, limit=_LONGEST).decode("ascii", "replace").split("\n")
 
     def numbers(at: int, count: int) -> list[float]:
         words = lines[at].split() if at < len(lines) else []

@@ -14,8 +14,7 @@ from maxmargin.libsvm.options import TrainOptions, parse_predict, parse_train
 from maxmargin.libsvm.prediction import predict
 from maxmargin.libsvm.problem import rows_of, targets_of
 from maxmargin.libsvm.training import cross_validation, train
-from maxmargin.persist._libsvm_reader import read_libsvm_model
-from maxmargin.persist._libsvm_writer import write_libsvm_model
+from maxmargin.persist.libsvm_model import read_libsvm_model, write_libsvm_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from maxmargin.errors import Stop
 from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from maxmargin.libsvm.columns import WIDE, narrowed, spread
 from maxmargin.libsvm.folds import UnseededRand, folds_of, labels_in_order
 from maxmargin.libsvm.prediction import decisions, predict
 from maxmargin.libsvm.problem import Rows, labels_of, serials_of, suited
 from maxmargin.observers import Watcher
-from maxmargin.persist._libsvm_layout import MARKS, LibsvmModel, pairs
-from maxmargin.persist._libsvm_machines import from_estimator
+from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, from_estimator, pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Interrupted", "Trained", "cross_validation", "train"]
 
+_LEAST_CACHE = 0.001  # MB; LIBSVM too takes two rows at least, whatever -m says
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
-_WIDE = 1 << 20  # columns from which on those without entries are left out
 
 
 class Interrupted(KeyboardInterrupt):
@@ -78,12 +78,13 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     Trained
         Its labels have the order of first appearance.
     """
-    given, columns = _without_empty_columns(rows)
-    X, serial = given.X, None
+    X, serial, columns = rows.X, None, None
     if options.precomputed:
-        serial = serials_of(given)
-        X = np.ascontiguousarray(given.X[:, serial - 1])
-    estimator, ending = _estimator(options, given.max_index, y), _Ending()
+        serial = serials_of(rows)
+        X = np.ascontiguousarray(X[:, serial - 1])
+    elif sparse.issparse(X) and X.shape[1] > WIDE:
+        columns, (X,) = narrowed(X)
+    estimator, ending = _estimator(options, rows.max_index, y), _Ending()
     estimator.set_params(callbacks=[ending])
     targets = labels_of(y) if options.classifies else y
     estimator.fit(suited(X), targets)
@@ -92,7 +93,7 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     if serial is not None and model.serial is not None:
         model = replace(model, serial=serial[model.serial - 1])
     if columns is not None:
-        model = replace(model, SV=_spread(model.SV, columns, rows.X.shape[1]))
+        model = replace(model, SV=spread(model.SV, columns, rows.X.shape[1]))
     stopped = ending.interrupted
     if options.probability and not options.classifies and not stopped:
         try:
@@ -101,23 +102,6 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
             stopped = True
     report = _report(estimator, model, targets, options)
     return Trained(model, report, stopped)
-
-
-def _without_empty_columns(rows: Rows) -> tuple[Rows, NDArray[Any] | None]:
-    """An index of 2 billion is no reason for as many columns."""
-    X = rows.X
-    if not sparse.issparse(X) or X.shape[1] <= _WIDE:
-        return rows, None
-    used, places = np.unique(X.indices, return_inverse=True)
-    parts = (X.data, places.reshape(-1).astype(np.int32), X.indptr)
-    narrow = sparse.csr_matrix(parts, shape=(X.shape[0], max(1, used.size)))
-    return rows._replace(X=narrow), used
-
-
-def _spread(SV: Any, columns: NDArray[Any], width: int) -> Any:
-    """Support vectors with the columns they had."""
-    parts = (SV.data, columns[SV.indices], SV.indptr)
-    return sparse.csr_matrix(parts, shape=(SV.shape[0], width))
 
 
 def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
@@ -130,7 +114,7 @@ def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
         "degree": options.degree,
         "gamma": gamma,
         "coef0": options.coef0,
-        "cache_size": options.cache_size,
+        "cache_size": max(options.cache_size, _LEAST_CACHE),
         "tol": options.eps,
         "shrinking": bool(options.shrinking),
     }
@@ -177,10 +161,11 @@ def _report(
             if first == second:  # otherwise ν has no meaning, and LIBSVM is silent
                 lines.append(f"nu = {mass / (first * rows):.6f}")
         elif options.svm_type == 1:
-            # Σα = νl before the division by the margin, which tells the margin.
-            margin = options.nu * rows / mass if mass > 0.0 else np.inf
-            lines.append(f"C = {1.0 / margin:.6f}")
-            value /= margin * margin
+            # Σα = νl before the division by the margin, 1/C, which tells the margin.
+            price = mass / (options.nu * rows)
+            lines.append(f"C = {price:.6f}")
+            value *= price  # twice: the square may be beyond float64
+            value *= price
         elif options.svm_type == 3:
             lines.append(f"nu = {mass / (options.C * rows):.6f}")
         elif options.svm_type == 4:

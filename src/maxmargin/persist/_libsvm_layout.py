@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
     Index = NDArray[np.int64]
 
-__all__ = ["KERNEL_TYPES", "LARGEST_INT", "MARKS", "SVM_TYPES", "LibsvmModel", "pairs"]
+__all__ = [
+    "KERNEL_TYPES",
+    "LARGEST_INT",
+    "MARKS",
+    "SVM_TYPES",
+    "LibsvmModel",
+    "pairs",
+    "widened",
+]
 
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")  # in -s order
 KERNEL_TYPES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # in -t order
@@ -41,6 +49,12 @@ MARKS = 10  # density marks of a one-class machine
 def pairs(k: int) -> list[tuple[int, int]]:
     """Positions of the labels of every decision, in order."""
     return list(combinations(range(k), 2))
+
+
+def widened(table: Any, width: int) -> Any:
+    """A CSR matrix with more columns, all 0; its entries are shared."""
+    parts = (table.data, table.indices, table.indptr)
+    return sparse.csr_matrix(parts, shape=(table.shape[0], width))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,11 +146,7 @@ class LibsvmModel:
         """The same model in a space of more features, all 0 so far."""
         if self.serial is not None or n_features <= self.SV.shape[1]:
             return self
-        SV = self.SV
-        parts = (SV.data, SV.indices, SV.indptr)
-        return replace(
-            self, SV=sparse.csr_matrix(parts, shape=(self.total_sv, n_features))
-        )
+        return replace(self, SV=widened(self.SV, n_features))
 
     def reordered(self, labels: Sequence[int] | Index) -> LibsvmModel:
         """The same decisions with the labels in another order.

@@ -203,22 +203,29 @@ def to_estimator(model: LibsvmModel, *, n_features: int | None = None) -> Any:
     """
     if model.label is not None:
         model = model.reordered(np.sort(model.label))
-    width = max(n_features or 0, model.n_features)
-    options: dict[str, Any] = {
-        "kernel": _KERNELS[model.kernel_type],
-        "degree": model.degree,
-        "gamma": model.gamma,
-        "coef0": model.coef0,
-    }
+    estimator = in_file_order(model, max(n_features or 0, model.n_features))
     if model.classifies and model.has_probabilities:
-        options["probability"] = True
-    estimator = _MACHINES[model.svm_type](**options)
-    for name, value in fitted_attributes(model, width).items():
-        setattr(estimator, name, value)
+        estimator.set_params(probability=True)
     return estimator
 
 
-def fitted_attributes(model: LibsvmModel, n_features: int) -> dict[str, Any]:
+def in_file_order(model: LibsvmModel, n_features: int) -> Any:
+    """What computes a model's decisions: a machine whose labels have the file's order.
+
+    Not for users, who expect ``classes_`` to be sorted.
+    """
+    machine = _MACHINES[model.svm_type](
+        kernel=_KERNELS[model.kernel_type],
+        degree=model.degree,
+        gamma=model.gamma,
+        coef0=model.coef0,
+    )
+    for name, value in _fitted_attributes(model, n_features).items():
+        setattr(machine, name, value)
+    return machine
+
+
+def _fitted_attributes(model: LibsvmModel, n_features: int) -> dict[str, Any]:
     """What makes a machine of a model, its labels in the order they have."""
     turn = model.classifies and model.nr_class == 2
     n = model.total_sv
@@ -247,15 +254,3 @@ def fitted_attributes(model: LibsvmModel, n_features: int) -> dict[str, Any]:
     if model.svm_type == "one_class":
         attributes["offset_"] = model.rho.copy()
     return {name: value for name, value in attributes.items() if value is not None}
-
-
-def in_file_order(model: LibsvmModel, n_features: int) -> Any:
-    """What computes a model's decisions: a machine whose labels have the file's order.
-
-    Not for users, who expect ``classes_`` to be sorted.
-    """
-    options = {"degree": model.degree, "gamma": model.gamma, "coef0": model.coef0}
-    machine = _MACHINES[model.svm_type](kernel=_KERNELS[model.kernel_type], **options)
-    for name, value in fitted_attributes(model, n_features).items():
-        setattr(machine, name, value)
-    return machine

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
+from maxmargin.data_files.opened import name_of, open_bytes
 from maxmargin.errors import ModelFileError
 from maxmargin.persist._libsvm_layout import (
     KERNEL_TYPES,
@@ -24,6 +24,7 @@ from maxmargin.persist._libsvm_layout import (
     SVM_TYPES,
     LibsvmModel,
 )
+from maxmargin.persist._malformed import shown
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_libsvm_model"]
 
+_LONGEST = 1 << 32  # bytes of a model, so that a device or a bomb has an end
 # Possessive, so that no line takes more than one pass.
 _NUMBER = rb"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"
 _IS_NUMBER = re.compile(_NUMBER)
@@ -57,9 +59,9 @@ def read_libsvm_model(
     Parameters
     ----------
     source : path, bytes or binary file object
-        The text; a path is opened.
+        The text, of at most 4 GiB; what .gz, .bz2 or .xz packed is unpacked.
     name : str, optional
-        What errors call it; by default its path, or ``<model>``.
+        What errors call it; by default its path, ``<bytes>`` or ``<stream>``.
 
     Returns
     -------
@@ -70,19 +72,12 @@ def read_libsvm_model(
     ------
     ModelFileError
         With the line, for everything that is not a whole and consistent model.
+    InputTypeError
+        If ``source`` is none of these, or a file that was opened as text.
     """
-    if isinstance(source, bytes):
-        data, called = source, "<model>"
-    elif hasattr(source, "read"):
-        data, called = source.read(), str(getattr(source, "name", "<model>"))
-    else:
-        called = str(source)
-        try:
-            data = Path(source).read_bytes()
-        except OSError as error:
-            reason = f"the model cannot be read: {error.strerror or error}"
-            raise ModelFileError(called, 0, reason) from error
-    return _Reader(data, called if name is None else name).model()
+    called = name_of(source, name)
+    data = open_bytes(source, limit=_LONGEST, name=called, error=ModelFileError)
+    return _Reader(data, called).model()
 
 
 class _Reader:
@@ -148,13 +143,13 @@ class _Reader:
                 self.refuse("an empty line in the header; every line has a keyword")
             if words == [b"SV"]:
                 return
-            self.entry(_shown(words[0]), words[1:])
+            self.entry(_text(words[0]), words[1:])
         self.refuse("the file ends without its SV section: it is cut off")
 
     def entry(self, keyword: str, values: list[bytes]) -> None:
         if keyword not in _SINGLE and keyword not in _LISTS:
             known = ", ".join([*_SINGLE, *_LISTS, "SV"])
-            self.refuse(f"unknown keyword {keyword!r}; a model has {known}")
+            self.refuse(f"unknown keyword {shown(keyword)}; a model has {known}")
         if keyword in self.found:
             self.refuse(f"{keyword} for a second time; every keyword comes once")
         if keyword in _SINGLE and len(values) != 1:
@@ -175,16 +170,16 @@ class _Reader:
             self.found[keyword] = [self.number(keyword, one) for one in values]
 
     def choice(self, what: str, word: bytes, known: tuple[str, ...]) -> str:
-        text = _shown(word)
+        text = _text(word)
         if text not in known:
-            self.refuse(f"unknown {what} {text!r}; known are {', '.join(known)}")
+            self.refuse(f"unknown {what} {shown(text)}; known are {', '.join(known)}")
         return text
 
     def count(self, keyword: str, word: bytes, low: int = 0) -> int:
         value = int(word) if _IS_COUNT.fullmatch(word) else None
         if value is None or not low <= value <= LARGEST_INT:
             self.refuse(
-                f"{keyword} {_shown(word)!r} must be a whole number from {low} to "
+                f"{keyword} {shown(_text(word))} must be a whole number from {low} to "
                 f"{LARGEST_INT}"
             )
         return value
@@ -192,7 +187,7 @@ class _Reader:
     def number(self, keyword: str, word: bytes) -> float:
         value = float(word) if _IS_NUMBER.fullmatch(word) else math.nan
         if not math.isfinite(value):
-            self.refuse(f"{keyword} {_shown(word)!r} must be a finite number")
+            self.refuse(f"{keyword} {shown(_text(word))} must be a finite number")
         return value
 
     # --- what the header has to agree with ------------------------------------------
@@ -345,20 +340,23 @@ class _Reader:
         for place, word in enumerate(words):
             if place < k - 1:
                 if not _IS_NUMBER.fullmatch(word):
-                    self.refuse(f"coefficient {_shown(word)!r} is not a finite number")
+                    self.refuse(
+                        f"coefficient {shown(_text(word))} is not a finite number"
+                    )
             elif not _IS_ENTRY.fullmatch(word):
-                self.refuse(f"{_shown(word)!r} is not index:value with a finite value")
+                self.refuse(
+                    f"{shown(_text(word))} is not index:value with a finite value"
+                )
             elif word.startswith((b"-", b"+")):
-                self.refuse(f"index {_shown(word)!r} must be a plain number from 1")
+                self.refuse(f"index {shown(_text(word))} must be a plain number from 1")
         if len(words) < k - 1:
             self.refuse(f"{len(words)} coefficients, where {k} classes need {k - 1}")
         self.refuse("values are separated by blanks or tabs alone")
 
 
-def _shown(word: bytes) -> str:
-    """A word for a message, which is short and shows it with ``!r``."""
-    text = word.decode("ascii", "backslashreplace")
-    return text if len(text) <= 40 else text[:40] + "..."
+def _text(word: bytes) -> str:
+    """A word, one letter a byte; no more of it than is compared or shown."""
+    return word[:80].decode("latin-1")
 
 
 def _maybe(values: list[Any] | None, dtype: Any) -> Any:

@@ -7,13 +7,11 @@ fewest digits that bring back its bits.
 
 from __future__ import annotations
 
-import os
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +36,8 @@ def write_libsvm_model(
     model : LibsvmModel
         What to write.
     target : path or binary file object
-        Where to. A file of that name is replaced when the new one is complete.
+        Where to. A file of that name is replaced when the new one is complete; one that
+        ends in .gz, .bz2 or .xz is packed, which LIBSVM does not read.
     """
     for name in ("rho", "sv_coef", "probA", "probB", "prob_density_marks"):
         values = getattr(model, name)
@@ -47,32 +46,9 @@ def write_libsvm_model(
                 f"{name} of the model is not finite, and LIBSVM's text holds only numbers"
             )
             raise InputError(msg)
-    if hasattr(target, "write"):
-        for piece in _text(model):
-            target.write(piece)
-        return
-    with _replaced(Path(target)) as stream:
+    with opened_for_writing(target) as stream:
         for piece in _text(model):
             stream.write(piece)
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose content takes the file's place when all of it is there."""
-    path = path.resolve()  # a link stays a link
-    if path.exists() and not path.is_file():  # /dev/stdout, a pipe
-        with path.open("wb") as stream:
-            yield stream
-        return
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("wb") as stream:
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _text(model: LibsvmModel) -> Iterator[bytes]:
@@ -126,7 +102,4 @@ def _listed(values: Any) -> list[Any] | None:
 
 def _number(value: Any) -> str:
     """Shortest digits that bring the bits back; whole numbers as LIBSVM shows them."""
-    if not isinstance(value, float):
-        return str(value)
-    text = repr(value)
-    return text[:-2] if text.endswith(".0") else text
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)

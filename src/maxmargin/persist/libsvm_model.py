@@ -26,15 +26,34 @@ SV
 [-1, 1]
 """
 
-from maxmargin.persist._libsvm_layout import LibsvmModel
-from maxmargin.persist._libsvm_machines import from_estimator, to_estimator
+from maxmargin.persist._libsvm_layout import (
+    KERNEL_TYPES,
+    LARGEST_INT,
+    MARKS,
+    SVM_TYPES,
+    LibsvmModel,
+    pairs,
+    widened,
+)
+from maxmargin.persist._libsvm_machines import (
+    from_estimator,
+    in_file_order,
+    to_estimator,
+)
 from maxmargin.persist._libsvm_reader import read_libsvm_model
 from maxmargin.persist._libsvm_writer import write_libsvm_model
 
 __all__ = [
+    "KERNEL_TYPES",
+    "LARGEST_INT",
+    "MARKS",
+    "SVM_TYPES",
     "LibsvmModel",
     "from_estimator",
+    "in_file_order",
+    "pairs",
     "read_libsvm_model",
     "to_estimator",
+    "widened",
     "write_libsvm_model",
 ]

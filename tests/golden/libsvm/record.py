@@ -56,7 +56,7 @@ def plain(name: str, folder: Path) -> None:
     """A set, unpacked, where programs that unpack nothing find it."""
     from tests import data
 
-    from maxmargin.data_files._opened import open_bytes
+    from maxmargin.data_files.opened import open_bytes
 
     (folder / name).write_bytes(bytes(open_bytes(data.find(f"libsvm/{name}"))))
 

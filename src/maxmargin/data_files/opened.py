@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
-from maxmargin._atomic import atomic_file
-from maxmargin.errors import DataFileError, InputError, InputTypeError
+from maxmargin._atomic import atomic_file, naming
+from maxmargin.errors import DataFileError, FileError, InputError, InputTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,11 @@ def name_of(source: Source, name: str | None = None) -> str:
 
 
 def open_bytes(
-    source: Source, *, limit: int | None = None, name: str | None = None
+    source: Source,
+    *,
+    limit: int | None = None,
+    name: str | None = None,
+    error: type[FileError] = DataFileError,
 ) -> bytes:
     """All bytes of a source, unpacked.
 
@@ -100,18 +104,33 @@ def open_bytes(
         A path that ends in .gz, .bz2 or .xz is unpacked; of files and bytes those are
         that begin as such streams do, which no text does.
     limit : int or None
-        More bytes than this, unpacked, are an error. None: 64 GiB, or the memory that is
-        available if that is less.
+        More bytes than this, unpacked, are an error, and so are more than the memory
+        that is available. None: 64 GiB.
     name : str or None
         What errors call the source.
+    error : class
+        Of what is raised: :class:`~maxmargin.errors.ModelFileError` for a model.
 
     Raises
     ------
-    DataFileError
-        Line 0: the source cannot be opened or read, is damaged, or exceeds the limit.
+    FileError
+        Line 0, and of the class ``error``: the source cannot be opened or read, is
+        damaged, or exceeds the limit.
     """
     called = name_of(source, name)
-    bound = min(_MOST, available_memory()) if limit is None else limit
+    bound = min(_MOST if limit is None else limit, available_memory())
+    try:
+        return _all_bytes(source, bound, called)
+    except DataFileError as refused:
+        if error is DataFileError:
+            raise
+        raise error(refused.path, refused.line, refused.reason) from refused
+    except MemoryError as full:  # a limit of the process, which may be below the system's
+        reason = "does not fit into the memory that this process may use"
+        raise error(called, 0, reason) from full
+
+
+def _all_bytes(source: Any, bound: int, called: str) -> bytes:
     try:
         if isinstance(source, str | os.PathLike):
             with open(source, "rb") as file:
@@ -257,7 +276,7 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
         if path.is_dir():
             msg = f"{os.fspath(target)} is a folder; give the path of a file"
             raise InputError(msg)
-        with open(path, "wb") as stream:
+        with naming(os.fspath(target)), open(path, "wb") as stream:
             yield stream
         return
     if not path.parent.is_dir():
