@@ -332,6 +332,20 @@ def test_arrow_columns(tmp_path, name):
     assert found.y.tolist() == [0.5, 1.5, 2.5]
 
 
+def test_na_is_missing_in_every_format(put, tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(
+        arrow.table({"w": ["NA", " b "], "y": ["p", "?"]}), tmp_path / "t.parquet"
+    )
+    found = read_table(tmp_path / "t.parquet")
+    assert found.columns["w"].tolist() == [None, "b"]
+    assert found.y.tolist() == ["p", None]
+    text = np.array(["p", "NA"])
+    assert read_table(put("a.npz", npz(X=np.eye(2), y=text))).y.tolist() == ["p", None]
+
+
 def test_arrow_refusals(put, tmp_path):
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

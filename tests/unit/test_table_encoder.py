@@ -108,6 +108,26 @@ def test_words_where_there_were_numbers_are_refused():
         encoder.transform(table(n=["1", "x"]))
 
 
+def test_text_of_numbers_where_there_were_numbers_is_read_as_csv_would():
+    encoder = TableEncoder().fit(table(n=[1, 2]))
+    assert encoder.transform(table(n=["1", " 2.5 "])).tolist() == [[1.0], [2.5]]
+    with pytest.raises(DataFileError, match=r"t\.csv:3: column 'n' is missing"):
+        encoder.transform(table(n=["1", "NA"]))
+    with pytest.raises(InputError, match=r"t\.csv:3: column 'n' holds '1e999'"):
+        encoder.transform(table(n=["1", "1e999"]))
+
+
+@pytest.mark.parametrize("others", [["x"], ["x", 1]])
+def test_na_is_missing_in_every_frame(others):
+    """As it is in CSV, whether or not the column holds something else than text."""
+    frame = pd.DataFrame({"w": ["NA", " b ", *others]}, dtype=object)
+    with pytest.raises(DataFileError, match="row 1: column 'w' is missing"):
+        TableEncoder().fit(frame)
+    fitted = TableEncoder(impute="most_frequent").fit(frame)
+    assert "NA" not in fitted.categories_[0]
+    assert "b" in fitted.categories_[0]
+
+
 def test_numbers_where_there_were_words_are_words():
     encoder = TableEncoder().fit(table(w=["1", "2", "x"]))
     assert encoder.transform(table(w=[2, 1])).tolist() == [[0, 1, 0], [1, 0, 0]]

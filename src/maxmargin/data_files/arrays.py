@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from maxmargin.data_files.cells import words_of
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
@@ -185,10 +186,11 @@ def _target(y: NDArray[Any], rows: int, name: str) -> NDArray[Any]:
         raise DataFileError(name, 0, reason)
     if y.dtype.kind in "US":
         words = np.empty(rows, dtype=object)
-        words[:] = [
+        cells = [
             one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
             for one in y.tolist()
         ]
+        words[:] = words_of(cells, {})
         return words
     return y.astype(np.float64)
 

@@ -171,6 +171,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encoded(self, table: Table, place: int, name: str, column: NDArray[Any]) -> Any:
         words = self.kinds_[place] == "words"
+        if not words and is_words(column):
+            column = _as_numbers(table, name, column)
         absent = absent_in(column)
         if absent.any():
             if self.impute is None:
@@ -178,17 +180,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             column = column.copy()
             column[absent] = self.fills_[place]
         if not words:
-            if is_words(column):
-                row = next(
-                    row
-                    for row, one in enumerate(column)
-                    if numbers_of([str(one)]) is None
-                )
-                reason = (
-                    f"column {show(name)} holds {show(column[row])}, and numbers when "
-                    "the model was trained"
-                )
-                raise InputError(str(table.refuse(row, reason)))
             return sparse.csr_matrix(column.reshape(-1, 1)) if self.sparse_ else column
         return self._indicators(table, place, name, _as_words(column))
 
@@ -280,8 +271,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _as_words(column: NDArray[Any]) -> NDArray[Any]:
-    if is_words(column) and all(one is None or isinstance(one, str) for one in column):
-        return column
     words = np.empty(column.size, dtype=object)
     words[:] = [_word(one) for one in column.tolist()]
     return words
@@ -296,6 +285,23 @@ def _word(value: Any) -> str | None:
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return None if is_missing(text := str(value)) else text.strip()
+
+
+def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+    """Text all of which are numbers, as CSV would have read it; other text is refused."""
+    cells = ["" if one is None else str(one) for one in column]
+    numbers = numbers_of(cells)
+    if numbers is not None and not np.isinf(numbers).any():
+        return numbers
+    for row, cell in enumerate(cells):
+        alone = numbers_of([cell])
+        if alone is None or np.isinf(alone[0]):
+            break
+    reason = (
+        f"column {show(name)} holds {show(cells[row])}, and finite numbers when the "
+        "model was trained"
+    )
+    raise InputError(str(table.refuse(row, reason)))
 
 
 def _missing(table: Table, name: str, absent: NDArray[np.bool_]) -> InputError:
