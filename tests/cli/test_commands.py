@@ -97,9 +97,26 @@ def test_json_is_one_object_with_a_version(run):
     assert len(told["predictions"]) == 60
 
 
-def test_quiet_says_nothing(run):
-    done = run("train", "fruit.csv", "-q")
-    assert (done.code, done.out, done.err) == (0, "", "")
+def test_quiet_says_nothing_about_files(run):
+    for argv in (
+        ["train", "fruit.csv"], ["convert", "fruit.csv", "x.tsv"],
+        ["scale", "fruit.csv", "-o", "x.csv"],
+    ):  # fmt: skip
+        done = run(*argv, "-q")
+        assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_quiet_tells_results_all_the_same(run, tmp_path):
+    done = run("cv", "fruit.csv", "-q")
+    assert done.err == ""
+    assert "mean        accuracy" in done.out
+    done = run("train", "fruit.csv", "--cv", "3", "-q")
+    assert [line.split()[0] for line in done.out.splitlines()] == [*["fold"] * 3, "mean"]
+    (tmp_path / "bad").write_text("1 1:1\nx 1:2\n-1 1:2\n")
+    assert run("check", "bad", "-q").out.startswith("bad:2: ")
+    assert "TableEncoder" in run("inspect", "fruit.maxmargin", "-q").out
+    done = run("predict", "fruit.maxmargin", "fruit.csv", "-q", "-o", "out")
+    assert (done.out[:9], done.err) == ("accuracy ", "")
 
 
 def test_predictions_go_to_a_file_and_the_score_to_stdout(run, tmp_path):

@@ -47,7 +47,7 @@ def command(**options: Any) -> int:
     else:
         _convert_data(source, output, options, voice)
     size = Path(output).stat().st_size
-    voice.line(f"{output} ({size:,} bytes)")
+    voice.wrote(f"{output} ({size:,} bytes)")
     voice.know(source=source, output=output, bytes=size)
     voice.finish()
     return DONE

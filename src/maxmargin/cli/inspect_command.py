@@ -22,7 +22,7 @@ def command(**options: Any) -> int:
 
     Of a .maxmargin file only the header is read, of LIBSVM's text everything.
     """
-    voice = Voice("inspect", json=options["json_"])
+    voice = Voice("inspect", json=options["json_"], quiet=options["quiet"])
     from maxmargin.cli.models import is_own_file
 
     path = options["model"]

@@ -89,7 +89,7 @@ def command(**options: Any) -> int:
         save(model, options["save"])
     if options["output"]:
         rows, columns = scaled.shape
-        voice.line(f"{options['output']}: {rows:,} rows × {columns:,}")
+        voice.wrote(f"{options['output']}: {rows:,} rows × {columns:,}")
         voice.know(output=options["output"], format=kind, rows=rows, columns=columns)
         voice.finish()
     return DONE

@@ -152,15 +152,16 @@ def _tell(
     from maxmargin.cli.learning import is_converged
 
     certificate = fitted.certificate
-    voice.figure("machine", machine_line(fitted.machine))
-    for line in str(certificate).splitlines():
-        label, _, text = line.partition(" ")
-        voice.figure(label, text.strip())
-    voice.figure("seconds", rounded(fitted.seconds, 3))
+    if not voice.quiet:
+        voice.figure("machine", machine_line(fitted.machine))
+        for line in str(certificate).splitlines():
+            label, _, text = line.partition(" ")
+            voice.figure(label, text.strip())
+        voice.figure("seconds", rounded(fitted.seconds, 3))
     if found is not None:
         tell_scores(found, voice)
-    size = Path(output).stat().st_size
-    voice.figure("model", f"{output} ({size:,} bytes)")
+    if not voice.quiet:
+        voice.figure("model", f"{output} ({Path(output).stat().st_size:,} bytes)")
     voice.know(
         data={
             "path": table.source,
