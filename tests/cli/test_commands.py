@@ -293,6 +293,59 @@ def test_scale_of_libsvm_text_goes_to_stdout(run):
     assert min(values) > 0.0  # zeros are left out
 
 
+def test_scale_and_train_refuse_the_same_rows(run, tmp_path):
+    """Sparse rows whose zeros would be filled, and values that are missing."""
+    text = "".join(f"{i % 2} {1 + i % 40}:1 {50 + i % 50}:2\n" for i in range(200))
+    (tmp_path / "wide").write_text(text)
+    for argv in (["train", "wide", "--scale"], ["scale", "wide", "--method"]):
+        done = run(*argv, "minmax")
+        assert (done.code, done.out) == (2, "")
+        assert "minmax with sparse rows: it would fill their zeros" in done.err
+    done = run("scale", "wide", "-o", "out")
+    assert "not centred" in done.err
+    assert read_table("out").matrix.nnz == 400
+    np.savez("whole.npz", X=np.eye(2), y=[0, 1])
+    np.savez("gap.npz", X=np.array([[1.0, np.nan], [2.0, 0.0]]), y=[0, 1])
+    assert run("scale", "whole.npz", "--save", "s.maxmargin", "-o", "x.npz").code == 0
+    for more in ([], ["--restore", "s.maxmargin"]):
+        done = run("scale", "gap.npz", "-o", "y.npz", *more)
+        assert done.code == 3
+        assert done.line.startswith("gap.npz: row 1: column 2 is missing")
+    assert run("scale", "gap.npz", "-o", "y.npz", "--impute", "mean").code == 0
+
+
+def test_what_scale_does_is_what_a_model_does(run):
+    """Rows of LIBSVM text that are mostly full are centred by both."""
+    run("scale", "rows", "-o", "out.npz")
+    assert np.allclose(read_table("out.npz").matrix.mean(axis=0), 0.0)
+    run("train", "out.npz", "--scale", "none", "--gamma", "1", "-o", "a.maxmargin")
+    run("train", "rows", "--scale", "standard", "--gamma", "1", "-o", "b.maxmargin")
+    one = run("predict", "a.maxmargin", "out.npz", "--decision").out
+    assert one == run("predict", "b.maxmargin", "rows", "--decision").out
+
+
+def test_one_large_index_costs_nothing(run, tmp_path):
+    """A table would have a Python object for each of four million columns."""
+    (tmp_path / "far").write_text("1 1:1\n-1 4000000:1\n1 2:1\n-1 3:1\n")
+    for argv in (["train", "far"], ["scale", "far"], ["convert", "far", "x.svm"]):
+        done = run(*argv, "--impute", "mean")
+        assert done.code == 2
+        assert "--impute mean: far holds sparse rows" in done.line
+    done = run("convert", "far", "x.csv")
+    assert done.code == 2
+    assert "far: 4,000,000 features are more than the 100,000 columns" in done.line
+    assert not (tmp_path / "x.csv").exists()
+    (tmp_path / "far").write_text("1 1:1 2:5\n-1 2:5 4000000000000:1\n")
+    told = run("check", "far", "--json").json
+    assert (told["columns"], told["constant_columns"]) == (4_000_000_000_000, ["2"])
+
+
+def test_a_model_that_imputes_takes_libsvm_text(run):
+    np.savez("gap.npz", X=np.array([[1.0, np.nan, 0], [2, 0, 1], [0, 1, 1]]), y=[0, 1, 1])
+    assert run("train", "gap.npz", "--impute", "mean").code == 0
+    assert len(run("predict", "gap.maxmargin", "rows").out.split()) == 40
+
+
 def test_what_scale_refuses(run):
     run("train", "rows")
     assert run("scale", "rows", "--range", "0", "1").code == 2

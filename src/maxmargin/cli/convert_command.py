@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import BAD_DATA, DONE, USAGE, Failure, blame
+from maxmargin.cli.failures import DONE, USAGE, Failure, blame
 from maxmargin.cli.options import FORMATS, data_options, output_options
 from maxmargin.cli.say import Voice
 
@@ -91,14 +91,15 @@ def _numeric(table: Table, kind: str, options: dict[str, Any], voice: Voice) -> 
     """Words become columns of zeros and ones; labels that are text, numbers."""
     import numpy as np
 
-    from maxmargin.data_files.encoder import TableEncoder
+    from maxmargin.cli.preparing import blamed_on, made_encoder
     from maxmargin.data_files.table import is_words
 
     words = any(is_words(column) for column in table.columns.values())
     if words or options["impute"]:
-        with blame(BAD_DATA):
-            encoder = TableEncoder(impute=options["impute"]).fit(table)
-            X = encoder.transform(table)
+        encoder = made_encoder(table, options["impute"])
+        assert encoder is not None  # there are words, or something to fill in
+        with blamed_on(table.source):
+            X = encoder.fit_transform(table)
         names = encoder.get_feature_names_out().tolist()
         if words:
             voice.note(f"words became zeros and ones: {len(names)} columns")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from maxmargin.cli.failures import MISFIT, USAGE, Failure, blame
+from maxmargin.data_files.dense import dense_rows
 from maxmargin.data_files.encoder import TableEncoder
 from maxmargin.errors import InputError, ModelFileError
 
@@ -120,16 +121,21 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
             )
             raise Failure(MISFIT, msg)
         return table
-    if encoder is not None:
+    if encoder is not None and table.named:
         return table
     X = _matrix(table)
     expected = n_features_of(model)
     if expected is not None and X.shape[1] != expected:
         X = _resized(X, expected, table, ignore_extra=ignore_extra)
+    if encoder is not None:
+        return replace(table, matrix=X)
     # A scaler that moves zeros was fitted on dense rows.
     first = steps_of(model)[0][1]
     moves = isinstance(first, MinMaxScaler) or getattr(first, "with_mean", False)
-    return X.toarray() if moves and sparse.issparse(X) else X
+    if not moves:
+        return X
+    with blame(MISFIT):
+        return dense_rows(X, source=table.source)
 
 
 def _matrix(table: Table) -> Any:

@@ -74,9 +74,10 @@ def command(**options: Any) -> int:
     )
     for note in table.notes:
         voice.note(note)
-    model = (
-        _restored(options["restore"]) if options["restore"] else _fitted(table, options)
-    )
+    if options["restore"]:
+        model = _restored(options["restore"])
+    else:
+        model = _fitted(table, options, voice)
     scaled = _applied(model, table, options["restore"])
     given = options["to"] or (None if options["output"] else table.format)
     kind = format_of(options["output"] or "-", given)
@@ -95,32 +96,31 @@ def command(**options: Any) -> int:
     return DONE
 
 
-def _fitted(table: Table, options: dict[str, Any]) -> Any:
-    """Encoder (for named columns) and scaler, fitted."""
-    from scipy import sparse
+def _fitted(table: Table, options: dict[str, Any], voice: Voice) -> Any:
+    """Encoder (for named columns) and scaler, fitted as train does it."""
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-    from maxmargin.data_files.encoder import TableEncoder
+    from maxmargin.cli.preparing import (
+        blamed_on,
+        faster,
+        fit_scaler,
+        made_encoder,
+        made_scaler,
+    )
 
+    low, high = options["range_"] or (-1.0, 1.0)
+    if not low < high:
+        raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
     steps: list[tuple[str, Any]] = []
     X: Any = table.matrix
-    with blame(BAD_DATA):
-        if table.named or options["impute"]:
-            steps.append(("encode", TableEncoder(impute=options["impute"])))
-            X = steps[0][1].fit_transform(table)
-    if options["method"] == "minmax":
-        low, high = options["range_"] or (-1.0, 1.0)
-        if not low < high:
-            raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
-        if sparse.issparse(X):
-            X = X.toarray()
-        scaler: Any = MinMaxScaler(feature_range=(low, high))
-    elif options["method"] == "maxabs":
-        scaler = MaxAbsScaler()
-    else:
-        scaler = StandardScaler(with_mean=not sparse.issparse(X))
-    steps.append(("scale", scaler.fit(X)))
+    encoder = made_encoder(table, options["impute"])
+    with blamed_on(table.source):
+        if encoder is not None:
+            steps.append(("encode", encoder))
+            X = encoder.fit_transform(table)
+        scaler = made_scaler(options["method"], (low, high))
+        fit_scaler(scaler, faster(X), voice, option="--method")
+    steps.append(("scale", scaler))
     return Pipeline(steps)
 
 
@@ -139,13 +139,18 @@ def _restored(path: str) -> Any:
 
 def _applied(model: Any, table: Table, restored: str | None) -> Table:
     from maxmargin.cli.models import encoder_of, rows_for
+    from maxmargin.cli.preparing import refuse_missing
+    from maxmargin.data_files.dense import dense_rows
 
-    with blame(MISFIT if restored else BAD_DATA):
-        X = model.transform(rows_for(model, table))
     encoder = encoder_of(model)
     if encoder is None:
-        return replace(table, matrix=X)
+        refuse_missing(table)
+    with blame(MISFIT if restored else BAD_DATA):
+        X = model.transform(rows_for(model, table))
+    if encoder is None:
+        return replace(table, matrix=X, columns={})
     names = encoder.get_feature_names_out().tolist()
-    dense = X.toarray() if hasattr(X, "toarray") else X
+    with blame(USAGE):
+        dense = dense_rows(X, source=table.source)
     columns = {name: dense[:, place] for place, name in enumerate(names)}
     return replace(table, matrix=None, columns=columns)

@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data_files.cells import is_missing, numbers_of, show
+from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.table import Table, absent_in, is_words
-from maxmargin.errors import InputError
+from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -108,9 +109,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise _missing(table, name, absent)
             known = column[~absent]
             if known.size == 0:
-                msg = f"{table.source}: column {show(name)} has no value at all; "
-                msg += "leave it out"
-                raise InputError(msg)
+                reason = f"column {show(name)} has no value at all; leave it out"
+                raise DataFileError(table.source, 0, reason)
             textual = is_words(column)
             self.kinds_.append("words" if textual else "number")
             self.categories_.append(sorted(set(known.tolist())) if textual else [])
@@ -234,8 +234,7 @@ def as_table(X: Any) -> Table:
     if isinstance(X, Table):
         if X.named:
             return X
-        dense = X.matrix.toarray() if sparse.issparse(X.matrix) else X.matrix
-        columns = {f"x{place + 1}": dense[:, place] for place in range(dense.shape[1])}
+        columns = columns_of(X.matrix, source=X.source)
         return Table(
             X.source, X.format, columns=columns, y=X.y, target_name=X.target_name
         )
@@ -293,10 +292,8 @@ def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.flo
     numbers = numbers_of(cells)
     if numbers is not None and not np.isinf(numbers).any():
         return numbers
-    for row, cell in enumerate(cells):
-        alone = numbers_of([cell])
-        if alone is None or np.isinf(alone[0]):
-            break
+    alone = [numbers_of([cell]) for cell in cells]
+    row = next(row for row, one in enumerate(alone) if one is None or np.isinf(one).any())
     reason = (
         f"column {show(name)} holds {show(cells[row])}, and finite numbers when the "
         "model was trained"

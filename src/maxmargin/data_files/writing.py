@@ -11,6 +11,7 @@ from scipy import sparse
 from maxmargin.data_files._opened import opened_for_writing
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
+from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.svmlight import write_svmlight
 from maxmargin.data_files.table import Table, is_words
@@ -91,11 +92,11 @@ def numeric_matrix(table: Table, kind: str) -> Any:
 
 def named_columns(table: Table) -> dict[str, NDArray[Any]]:
     """Every feature and the target as a column; x1, x2, … where there are no names."""
-    if table.named:
-        columns = dict(table.columns)
-    else:
-        dense = table.matrix.toarray() if sparse.issparse(table.matrix) else table.matrix
-        columns = {f"x{place + 1}": dense[:, place] for place in range(dense.shape[1])}
+    columns = (
+        dict(table.columns)
+        if table.named
+        else columns_of(table.matrix, source=table.source)
+    )
     if table.y is not None:
         columns[table.target_name or "target"] = table.y
     return columns
