@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.data_files import Table, read_table, write_table
+from maxmargin.data_files import Table, read_table, reading, write_table
 from maxmargin.data_files.cells import numbers_of
 from maxmargin.data_files.delimited import BLOCK, read_delimited
+from maxmargin.data_files.dense import columns_of, dense_rows
 from maxmargin.data_files.formats import format_of, stem_of
+from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.target import guessed_task, labels_of
 from maxmargin.errors import DataFileError, InputError
 
@@ -215,6 +217,29 @@ def test_every_bad_line_of_libsvm_text_is_reported(put):
     table = read_table(put("rows", text), report=told.append)
     assert [error.line for error in told] == [2, 4, 6]
     assert table.y.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_bad_lines_are_found_in_linear_time(put, monkeypatch):
+    """Each line is parsed three times at most: as file, block and line."""
+    parsed = []
+
+    def counted(content, **options):
+        parsed.append(len(content))
+        return read_svmlight(content, **options)
+
+    monkeypatch.setattr(reading, "read_svmlight", counted)
+    monkeypatch.setattr(reading, "BLOCK", 100)
+    text = "1 1:1\nx 1:2\n# only\n\n1 1:1 # y\r\n" * 300 + "2 1:1\n" * 90 + "3 2:5"
+    told = []
+    table = read_table(put("rows", text), report=told.append)
+    assert [error.line for error in told] == list(range(2, 1500, 5))
+    assert table.y.tolist() == [1.0] * 600 + [2.0] * 90 + [3.0]
+    assert sum(parsed) <= 4 * len(text)
+    monkeypatch.setattr(reading, "MOST_FAULTS", 7)
+    told.clear()
+    read_table(put("rows", text), report=told.append)
+    assert len(told) == 8
+    assert "7 lines cannot be used; what follows was not looked at" in told[-1].reason
 
 
 def test_libsvm_text_with_no_good_line(put):
@@ -457,6 +482,15 @@ def test_words_have_no_place_in_libsvm_text(tmp_path):
     with pytest.raises(InputError, match="the target is text"):
         write_table(table, tmp_path / "t.svm")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_zeros_are_filled_in_only_where_they_fit():
+    wide = sp.csr_matrix((np.ones(1), ([0], [2**40])), shape=(3, 2**40 + 1))
+    with pytest.raises(InputError, match="x: 3 sparse rows × 1,099,511,627,777 would"):
+        dense_rows(wide, source="x")
+    some = sp.csr_matrix(np.eye(2))
+    assert dense_rows(some, source="x").tolist() == [[1, 0], [0, 1]]
+    assert columns_of(some, source="x")["x2"].tolist() == [0, 1]
 
 
 def test_taking_rows_keeps_everything_together():

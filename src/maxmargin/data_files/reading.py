@@ -19,13 +19,17 @@ from maxmargin.data_files.target import Wanted, chosen_column
 from maxmargin.errors import DataFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from numpy.typing import NDArray
 
 __all__ = ["content_of", "read_table"]
 
 LARGEST = 64 << 30  # bytes that the arrays of one file may take
+BLOCK = (
+    1 << 16
+)  # bytes of LIBSVM text, one of whose lines is wrong, that are read by line
+MOST_FAULTS = 100_000  # lines that are reported: some seconds
 
 
 def read_table(
@@ -131,32 +135,58 @@ def _readable(
     content: bytes, name: str, report: Callable[[DataFileError], None] | None
 ) -> Any:
     """All rows; or, if somebody is told of the lines at fault, all others."""
-    if report is None:
+    try:
         return read_svmlight(content, name=name)
-    rest, passed = content, 0
+    except DataFileError as error:
+        if report is None or not error.line:
+            raise
     kept: list[bytes] = []
-    while True:
+    passed = faults = 0
+    for block in _blocks_of_lines(content):
         try:
-            read_svmlight(rest, name=name)
-        except DataFileError as error:
-            if not error.line:
-                if passed and kept:  # nothing but blank lines behind the last fault
-                    break
-                raise
-            lines = rest.split(b"\n", error.line)
-            report(DataFileError(name, passed + error.line, error.reason))
-            kept.append(b"\n".join([*lines[: error.line - 1], b""]))
-            passed += error.line
-            if len(lines) <= error.line or not lines[error.line].strip():
-                break
-            rest = lines[error.line]
+            read_svmlight(block, name=name)
+        except DataFileError:
+            lines = block.split(b"\n")
         else:
-            kept.append(rest)
+            lines = []
+            kept.append(block)
+        for number, line in enumerate(lines, start=passed + 1):
+            reason = _fault_of(line)
+            if not reason:
+                kept += (line, b"\n")
+                continue
+            faults += 1
+            report(DataFileError(name, number, reason))
+            if faults == MOST_FAULTS:
+                more = f"{faults:,} lines cannot be used; what follows was not looked at"
+                report(DataFileError(name, number, more))
+                break
+        if faults == MOST_FAULTS:
             break
+        passed += block.count(b"\n")
     good = b"".join(kept)
     if not good.strip():
         raise DataFileError(name, 0, "no line of the file can be used")
     return read_svmlight(good, name=name)
+
+
+def _blocks_of_lines(content: bytes) -> Iterator[bytes]:
+    """Whole lines, so many bytes at a time."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + BLOCK) + 1 or len(content)
+        yield content[start:end]
+        start = end
+
+
+def _fault_of(line: bytes) -> str:
+    """What is wrong with a line of LIBSVM text; nothing, if it is blank or a comment."""
+    try:
+        # Asking the system for a limit would take longer than the line.
+        read_svmlight(line, limit=len(line) + 1)
+    except DataFileError as error:
+        return error.reason if error.line else ""
+    return ""
 
 
 def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
