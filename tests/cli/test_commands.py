@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.cli.commands import runner
@@ -11,6 +12,7 @@ from tests.cli.commands import runner
 import maxmargin
 from maxmargin.cli.program import COMMANDS, LIBSVM, program
 from maxmargin.data_files import read_table
+from maxmargin.persist import data_hash
 
 COLOURS = ["red", "green", "blue"]
 
@@ -442,6 +444,45 @@ def test_inspect_shows_certificate_support_and_origin(run):
     assert "LIBSVM model text" in run("inspect", "rows.model").out
 
 
+@pytest.mark.parametrize("name", ["fruit.csv", "fruit.parquet", "rows", "fruit.npz"])
+def test_the_hash_can_be_recomputed_from_the_file(run, name):
+    """Of the raw data: not encoded, not scaled."""
+    if name in ("fruit.parquet", "fruit.npz"):
+        run("convert", "fruit.csv", name)
+    run("train", name, "-o", "m.maxmargin")
+    told = run("inspect", "m.maxmargin", "--json").json["data_hash"]
+    assert told == data_hash(read_table(name))
+    if name in ("fruit.csv", "fruit.parquet"):
+        frame = pd.read_csv("fruit.csv")
+        assert told == data_hash(frame[["weight", "colour"]], frame["label"])
+    elif name == "rows":
+        table = read_table(name)
+        assert told == data_hash(table.matrix.toarray(), table.y)
+
+
+def test_inspect_invents_nothing_that_libsvm_text_does_not_hold(run):
+    run("svm-train", "-c", "100", "-g", "0.25", "-q", "rows", "m.model")
+    told = run("inspect", "m.model", "--json").json
+    assert told["parameters"] == {"kernel": "rbf", "gamma": 0.25}
+    assert told["classes"] == [1, -1]  # as LIBSVM orders them
+    assert len(told["n_support_vectors"]) == 2
+    run("svm-train", "-s", "3", "-t", "1", "-d", "2", "-g", "1", "-q", "rows", "m.model")
+    told = run("inspect", "m.model", "--json").json
+    assert told["parameters"] == {"kernel": "poly", "degree": 2, "gamma": 1, "coef0": 0}
+    assert told["classes"] is None
+    assert told["n_support_vectors"][0] > 0
+
+
+def test_dot_libsvm_is_data(run, tmp_path):
+    (tmp_path / "rows.libsvm").write_text(rows())
+    assert run("convert", "rows.libsvm", "x.csv").code == 0
+    assert run("convert", "x.csv", "y.libsvm").code == 0
+    assert (read_table("y.libsvm").matrix != read_table("rows").matrix).nnz == 0
+    assert run("train", "rows.libsvm", "--libsvm", "-o", "M.MODEL").code == 0
+    assert (tmp_path / "M.MODEL").read_text().startswith("svm_type c_svc\n")
+    assert run("train", "rows", "--libsvm", "-o", "m.libsvm").code == 2
+
+
 def test_data_survive_every_format(run):
     chain = ["fruit.csv", "a.parquet", "b.arrow", "c.tsv.gz", "d.csv"]
     for source, output in itertools.pairwise(chain):
@@ -470,7 +511,7 @@ def test_models_convert_both_ways(run):
     assert run("convert", "b.model", "c.maxmargin").code == 0
     one = run("predict", "rows.maxmargin", "rows", "--decision").out
     two = run("predict", "c.maxmargin", "rows", "--decision").out
-    assert np.allclose([float(a) for a in one.split()], [float(a) for a in two.split()])
+    assert one == two  # every digit that tells one float64 from another
     done = run("convert", "rows.maxmargin", "rows.csv")
     assert done.code == 2
     assert "cannot become data" in done.line

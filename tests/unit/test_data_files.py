@@ -286,6 +286,21 @@ def test_npz_as_scipy_writes_it(put):
     assert table.y is None
 
 
+def test_npz_whose_y_is_also_the_name_of_a_column(put, tmp_path):
+    content = npz(X=np.eye(2), y=np.array([3.0, 4.0]), columns=np.array(["y", "b"]))
+    path = put("a.npz", content)
+    table = read_table(path)
+    assert (table.target_name, list(table.columns)) == ("y1", ["y", "b"])
+    assert "named 'y1'" in table.notes[0]
+    write_table(table, tmp_path / "t.csv")
+    again = read_table(tmp_path / "t.csv", target="y1")
+    assert again.y.tolist() == [3.0, 4.0]
+    assert again.columns["y"].tolist() == [1.0, 0.0]
+    chosen = read_table(path, target="b")
+    assert (chosen.y.tolist(), list(chosen.columns)) == ([0.0, 1.0], ["y"])
+    assert chosen.notes == ("the array y of the file is not used",)
+
+
 def _bad_csr(**changes):
     X = sp.csr_matrix(np.eye(3))
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
@@ -472,6 +487,13 @@ def test_float32_is_written_with_its_own_digits(tmp_path):
     X = np.array([[0.1, 1 / 3]], dtype=np.float32)
     write_table(Table("x", "npz", matrix=X, y=np.zeros(1)), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "x1,x2,target\n0.1,0.33333334,0\n"
+
+
+def test_a_target_never_takes_the_place_of_a_feature(tmp_path):
+    table = Table("x", "csv", columns={"a": np.ones(1)}, y=np.zeros(1), target_name="a")
+    with pytest.raises(InputError, match="the target and a feature are both named 'a'"):
+        write_table(table, tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_words_have_no_place_in_libsvm_text(tmp_path):

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_MODELS = (".maxmargin", ".model", ".libsvm")
-
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
@@ -34,11 +32,11 @@ def command(**options: Any) -> int:
     holds numbers only, words become columns of zeros and ones, and labels numbers.
     """
     voice = Voice("convert", json=options["json_"], quiet=options["quiet"])
-    from maxmargin.cli.models import checked_output
+    from maxmargin.cli.models import MODEL_EXTENSIONS, checked_output
 
     source, output = options["source"], options["output"]
     checked_output(output)
-    kinds = [Path(path).suffix.lower() in _MODELS for path in (source, output)]
+    kinds = [Path(path).suffix.lower() in MODEL_EXTENSIONS for path in (source, output)]
     if all(kinds):
         _convert_model(source, output, voice)
     elif any(kinds):

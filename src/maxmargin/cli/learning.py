@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +68,6 @@ class Fitted:
     machine: Any
     seconds: float
     n_features: int
-    X: Any = field(repr=False)
 
     @property
     def certificate(self) -> Any:
@@ -188,7 +187,7 @@ def fit(table: Table, y: NDArray[Any], plan: Plan, voice: Voice) -> Fitted:
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, y)
     model = Pipeline(steps) if len(steps) > 1 else machine
-    return Fitted(model, machine, time.perf_counter() - began, int(X.shape[1]), X)
+    return Fitted(model, machine, time.perf_counter() - began, int(X.shape[1]))
 
 
 def is_converged(certificate: Any) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
 __all__ = [
+    "MODEL_EXTENSIONS",
     "is_libsvm_name",
     "is_own_file",
     "load_model",
@@ -30,12 +31,14 @@ __all__ = [
 ]
 
 _ZIP = b"PK\x03\x04"
-_LIBSVM = (".model", ".libsvm")
+_LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
+MODEL_EXTENSIONS = (".maxmargin", _LIBSVM)
+"""How names of models end: everything else is data."""
 
 
 def is_libsvm_name(path: str) -> bool:
     """Whether a model of this name is LIBSVM's text."""
-    return Path(path).suffix.lower() in _LIBSVM
+    return Path(path).suffix.lower() == _LIBSVM
 
 
 def is_own_file(path: str) -> bool:

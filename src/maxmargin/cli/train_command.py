@@ -65,7 +65,7 @@ def command(**options: Any) -> int:
         _refuse_preprocessing(table, plan, output)
     voice.tell_notes()
     fitted = fit(table, plan.y, plan, voice)
-    _save(fitted, plan, output, voice)
+    _save(fitted, table, plan, output, voice)
     certificate = fitted.certificate
     stopped, converged = was_interrupted(certificate), is_converged(certificate)
     found = None
@@ -97,9 +97,11 @@ def _warn(certificate: Any) -> None:
 
 
 def _output(options: dict[str, Any]) -> str:
+    from maxmargin.cli.models import is_libsvm_name
+
     if options["output"]:
         output: str = options["output"]
-        if options["libsvm"] and not output.endswith((".model", ".libsvm")):
+        if options["libsvm"] and not is_libsvm_name(output):
             raise Failure(USAGE, f"--libsvm with -o {output}: name it .model")
         return output
     from maxmargin.data_files.formats import STDIN, stem_of
@@ -109,7 +111,7 @@ def _output(options: dict[str, Any]) -> str:
     return stem_of(options["data"]) + (".model" if options["libsvm"] else ".maxmargin")
 
 
-def _save(fitted: Fitted, plan: Plan, output: str, voice: Voice) -> None:
+def _save(fitted: Fitted, table: Table, plan: Plan, output: str, voice: Voice) -> None:
     from maxmargin.cli.failures import blame
     from maxmargin.cli.models import is_libsvm_name, save_model
     from maxmargin.persist import data_hash
@@ -119,7 +121,7 @@ def _save(fitted: Fitted, plan: Plan, output: str, voice: Voice) -> None:
         voice.note("LIBSVM's text knows columns by their place: their names are lost")
         model = fitted.machine  # the encoder does nothing but find columns by name
     with blame(USAGE):
-        save_model(model, output, data_hash=data_hash(fitted.X, plan.y))
+        save_model(model, output, data_hash=data_hash(table))
 
 
 def _refuse_preprocessing(table: Table, plan: Plan, output: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 from maxmargin.data_files._opened import available_memory, open_bytes
 from maxmargin.data_files.arrays import read_npz
 from maxmargin.data_files.arrow import read_arrow
+from maxmargin.data_files.cells import show
 from maxmargin.data_files.delimited import read_delimited
 from maxmargin.data_files.formats import STDIN, format_of
 from maxmargin.data_files.svmlight import read_svmlight
@@ -195,10 +198,23 @@ def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
     if columns is not None and isinstance(X, np.ndarray):
         named = {one: X[:, place].astype(np.float64) for place, one in enumerate(columns)}
         if y is not None:
-            label = wanted.target or "y"
-            return Table(name, "npz", columns=named, y=y, target_name=label)
+            return _beside(name, named, y, wanted)
         return _named(name, "npz", named, None, wanted)
     return Table(name, "npz", matrix=X, y=y)
+
+
+def _beside(
+    name: str, columns: dict[str, NDArray[Any]], y: NDArray[Any], wanted: Wanted
+) -> Table:
+    """Named columns and a target that stands apart from them and has no name."""
+    if wanted.target in columns:
+        table = _named(name, "npz", columns, None, wanted)
+        return replace(table, notes=("the array y of the file is not used",))
+    names = chain(["y"], (f"y{number}" for number in count(1)))
+    label = wanted.target or next(one for one in names if one not in columns)
+    note = f"target: the array y, named {show(label)} as there is a column 'y'"
+    notes = () if wanted.target or label == "y" else (note,)
+    return Table(name, "npz", columns=columns, y=y, target_name=label, notes=notes)
 
 
 def _named(

@@ -11,6 +11,7 @@ from scipy import sparse
 from maxmargin.data_files._opened import opened_for_writing
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
+from maxmargin.data_files.cells import show
 from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.svmlight import write_svmlight
@@ -98,7 +99,14 @@ def named_columns(table: Table) -> dict[str, NDArray[Any]]:
         else columns_of(table.matrix, source=table.source)
     )
     if table.y is not None:
-        columns[table.target_name or "target"] = table.y
+        name = table.target_name or "target"
+        if name in columns:
+            msg = (
+                f"{table.source}: the target and a feature are both named {show(name)}, "
+                "and columns of a table need different names; rename the feature"
+            )
+            raise InputError(msg)
+        columns[name] = table.y
     return columns
 
 
