@@ -251,6 +251,30 @@ def test_named_columns_and_a_libsvm_model(run, tmp_path):
     assert float(done.out.split()[1]) > 0.8
 
 
+def test_probabilities_are_not_paid_for_twice(run, tmp_path, monkeypatch):
+    """Without a truth to hold against, nothing but the probabilities is computed."""
+    run("train", "fruit.csv", "--probability")
+    (tmp_path / "new.csv").write_text("weight,colour\n150,red\n")
+
+    def refused(*args):
+        raise AssertionError
+
+    monkeypatch.setattr(maxmargin.SVC, "predict", refused)
+    assert run("predict", "fruit.maxmargin", "new.csv", "--proba").code == 0
+    assert run("predict", "fruit.maxmargin", "fruit.csv", "--proba").code == 1
+
+
+def test_what_train_writes_python_loads_by_the_top_level_names(run, tmp_path):
+    run("train", "fruit.csv")
+    model = maxmargin.load("fruit.maxmargin")
+    maxmargin.save(model, "again.maxmargin")
+    frame = pd.DataFrame({"weight": [151.0, 108.0], "colour": ["red", "blue"]})
+    assert maxmargin.load(tmp_path / "again.maxmargin").predict(frame).tolist() == [
+        "apple",
+        "lemon",
+    ]
+
+
 # cv -------------------------------------------------------------------------------------
 
 

@@ -266,6 +266,15 @@ def test_130_interrupted_outside_of_a_fit(run, monkeypatch):
     assert (done.code, done.line) == (130, "maxmargin: interrupted")
 
 
+def test_130_interrupted_before_there_is_a_command(capsys, monkeypatch):
+    def pressed(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "main", pressed)
+    assert main(["train", "rows"]) == 130
+    assert capsys.readouterr().err == "maxmargin: interrupted\n"
+
+
 def test_codes_are_those_of_the_help():
     text = program.epilog
     for code in (

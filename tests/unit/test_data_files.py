@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.data_files import Table, read_table, reading, write_table
-from maxmargin.data_files.cells import numbers_of
+from maxmargin.data_files.cells import numbers_of, shortest, show
 from maxmargin.data_files.delimited import BLOCK, read_delimited
 from maxmargin.data_files.dense import columns_of, dense_rows
 from maxmargin.data_files.formats import format_of, stem_of
@@ -126,6 +126,18 @@ def test_missing_values_are_none_of_them_a_word(put):
     assert table.columns["b"].tolist() == [None] * 6 + ["w"]
 
 
+def test_numbers_and_pieces_of_files_in_messages():
+    assert [shortest(one) for one in (3.0, 0.1, -0.0, 1e300)] == [
+        "3",
+        "0.1",
+        "-0",
+        "1e+300",
+    ]
+    assert show("a" * 50) == "'" + "a" * 39 + "…'"
+    assert show(b"\xff\x00a\n") == r"'\xff\x00a\n'"
+    assert show(b"a" * 50) == "'" + "a" * 39 + "…'"
+
+
 @pytest.mark.parametrize("cell", ["1_000", "٣", "0x10", "1,5", "abc"])
 def test_what_is_no_number(cell):
     assert numbers_of([cell, "1"]) is None
@@ -208,7 +220,7 @@ def test_libsvm_text_is_a_matrix(put):
 def test_a_table_without_its_extension_gets_a_hint(put):
     error = refusal(put("table.data", FRUIT))
     assert error.line == 1
-    assert "--format csv" in error.reason
+    assert "if this is a table, its format is csv or tsv" in error.reason
 
 
 def test_every_bad_line_of_libsvm_text_is_reported(put):

@@ -69,7 +69,7 @@ def test_missing_values_are_refused_with_column_and_line():
     with pytest.raises(DataFileError, match=r"t\.csv:3: column 'b' is missing") as caught:
         TableEncoder().fit(table(a=[1, 2, 3], b=[1, np.nan, np.nan]))
     assert "1 more rows" in str(caught.value)
-    assert "--impute" in str(caught.value)
+    assert "impute it (mean, median, most_frequent)" in str(caught.value)
     with pytest.raises(DataFileError, match="column 'w' is missing"):
         TableEncoder().fit(table(w=["x", None]))
     fitted = TableEncoder().fit(table(a=[1, 2]))

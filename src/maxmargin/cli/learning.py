@@ -88,7 +88,8 @@ def read_for_learning(data: str, options: dict[str, Any], voice: Voice) -> Table
     title = TITLES[table.format]
     voice.note(f"{table.source}: {table.n_rows:,} rows × {table.n_columns:,} ({title})")
     for note in table.notes:
-        voice.note(note)
+        other = " (--target NAME for another)" if "the last column" in note else ""
+        voice.note(note + other)
     if table.y is None and task != "outliers":
         reason = "there is no target to learn from; --task outliers needs none"
         raise DataFileError(table.source, 0, reason)

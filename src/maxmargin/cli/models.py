@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from maxmargin.cli.failures import MISFIT, USAGE, Failure, blame
+from maxmargin.data_files.cells import shortest
 from maxmargin.data_files.dense import dense_rows
 from maxmargin.data_files.encoder import TableEncoder
 from maxmargin.errors import InputError, ModelFileError
@@ -191,5 +192,5 @@ def labels_as_text(values: Any) -> list[str]:
     """Predictions, one text each: whole numbers without a fraction."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
-        return [repr(one).removesuffix(".0") for one in array.tolist()]
+        return [shortest(one) for one in array.tolist()]
     return [str(one) for one in array.tolist()]

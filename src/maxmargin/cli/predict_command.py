@@ -53,9 +53,10 @@ def command(**options: Any) -> int:
         values = getattr(model, method)(rows)
     head = _head(machine_of(model), method, values)
     _write(values, head, options, voice)
-    if method == "predict" or not options["json_"]:
+    truth = _truth(machine_of(model), table, voice)
+    if truth is not None and (method == "predict" or not options["json_"]):
         labels = values if method == "predict" else model.predict(rows)
-        _tell_score(machine_of(model), table, labels, options, voice)
+        _tell_score(machine_of(model), truth, labels, options, voice)
     voice.know(model=options["model"], data=table.source, rows=table.n_rows)
     voice.finish()
     return DONE
@@ -157,17 +158,22 @@ def _write(
     voice.know(output=options["output"])
 
 
+def _truth(machine: Any, table: Table, voice: Voice) -> Any:
+    """What the predictions are held against; None where that is not known."""
+    from maxmargin.cli.scores import known_truth
+
+    truth = known_truth(machine, table.y)
+    if truth is None and table.y is not None:
+        voice.note("the target cannot be held against predictions: no score is told")
+    return truth
+
+
 def _tell_score(
-    machine: Any, table: Table, predicted: Any, options: dict[str, Any], voice: Voice
+    machine: Any, truth: Any, predicted: Any, options: dict[str, Any], voice: Voice
 ) -> None:
-    from maxmargin.cli.scores import known_truth, score_of, task_of_model
+    from maxmargin.cli.scores import score_of, task_of_model
 
     task = task_of_model(machine)
-    truth = known_truth(machine, table.y)
-    if truth is None:
-        if table.y is not None:
-            voice.note("the target cannot be held against predictions: no score is told")
-        return
     score = score_of(task, truth, predicted)
     if task == "regress":
         voice.know(measure="R²", score=score)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.data_files.cells import show
+from maxmargin.data_files.cells import shortest, show
 from maxmargin.data_files.dense import MOST_COLUMNS
 from maxmargin.data_files.formats import TITLES
 from maxmargin.data_files.reading import read_table
@@ -190,7 +190,9 @@ def _look_at_target(table: Table, found: Survey, task: str | None) -> None:
 
 def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
     classes, counts = np.unique(y.astype(str) if is_words(y) else y, return_counts=True)
-    names = [str(one).removesuffix(".0") for one in classes.tolist()]
+    names = (
+        classes.tolist() if is_words(y) else [shortest(one) for one in classes.tolist()]
+    )
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{names[place]} {counts[place]:,}" for place in order[:10])
     more = ", …" if len(names) > 10 else ""

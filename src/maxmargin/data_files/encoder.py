@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data_files.cells import is_missing, numbers_of, show
+from maxmargin.data_files.cells import is_missing, numbers_of, shortest, show
 from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.table import Table, absent_in, is_words
 from maxmargin.errors import DataFileError, InputError
@@ -282,7 +282,7 @@ def _word(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")
+        return shortest(value)
     return None if is_missing(text := str(value)) else text.strip()
 
 
@@ -307,8 +307,8 @@ def _missing(table: Table, name: str, absent: NDArray[np.bool_]) -> InputError:
     others = f", as in {more:,} more rows" if more else ""
     return table.refuse(
         row,
-        f"column {show(name)} is missing{others}; fill it in, leave it out, or say "
-        "--impute mean, median or most_frequent",
+        f"column {show(name)} is missing{others}; fill it in, leave it out, or impute "
+        "it (mean, median, most_frequent)",
     )
 
 

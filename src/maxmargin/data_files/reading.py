@@ -125,7 +125,7 @@ def _from_libsvm(
     except DataFileError as error:
         first = content[:1000].split(b"\n", 1)[0]
         if error.line == 1 and b":" not in first and (b"," in first or b"\t" in first):
-            hint = f"{error.reason}; if this is a table, say --format csv or tsv"
+            hint = f"{error.reason}; if this is a table, its format is csv or tsv"
             raise DataFileError(name, 1, hint) from None
         raise
     X = data.X

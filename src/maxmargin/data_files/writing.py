@@ -11,7 +11,7 @@ from scipy import sparse
 from maxmargin.data_files._opened import opened_for_writing
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
-from maxmargin.data_files.cells import show
+from maxmargin.data_files.cells import shortest, show
 from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.svmlight import write_svmlight
@@ -139,7 +139,7 @@ def _cells(column: NDArray[Any], delimiter: str) -> list[str]:
         }
         return [known[one] for one in column.tolist()]
     if column.dtype == np.float32:  # the digits that tell it from its neighbours
-        shown = [str(one) for one in column]
+        shown = [str(one).removesuffix(".0") for one in column]
     else:
-        shown = [repr(one) for one in column.tolist()]
-    return ["" if one == "nan" else one.removesuffix(".0") for one in shown]
+        shown = [shortest(one) for one in column.tolist()]
+    return ["" if one == "nan" else one for one in shown]
