@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -201,6 +202,7 @@ def test_ctrl_c_while_data_are_read():
         # More than a pipe holds: when it is written, somebody is reading.
         process.stdin.write(b"1 1:1\n" * 100_000)
         process.stdin.flush()
+        time.sleep(0.5)  # until the rest of it is read, and reading waits
         process.send_signal(signal.SIGINT)
         code = process.wait(timeout=60)
         error = process.stderr.read().decode()

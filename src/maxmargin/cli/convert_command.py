@@ -35,7 +35,9 @@ def command(**options: Any) -> int:
     from maxmargin.cli.models import MODEL_EXTENSIONS, checked_output
 
     source, output = options["source"], options["output"]
-    checked_output(output)
+    if output == "-":
+        raise Failure(USAGE, "convert: OUT must be a file, whose extension is its format")
+    checked_output(output, source)
     kinds = [Path(path).suffix.lower() in MODEL_EXTENSIONS for path in (source, output)]
     if all(kinds):
         _convert_model(source, output, voice)

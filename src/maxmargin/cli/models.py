@@ -45,6 +45,8 @@ def is_libsvm_name(path: str) -> bool:
 def is_own_file(path: str) -> bool:
     """Whether the file is one of ours, by its first bytes."""
     try:
+        if Path(path).exists() and not Path(path).is_file():  # a pipe would wait
+            raise ModelFileError(path or "''", 0, "this is no file of a model")
         with Path(path).open("rb") as stream:
             return stream.read(4) == _ZIP
     except OSError as error:
@@ -177,15 +179,34 @@ def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
     return X
 
 
-def checked_output(path: str | None) -> None:
-    """Refuse a place that nothing can be written to, before hours of work."""
+def checked_output(path: str | None, *inputs: str | None) -> None:
+    """Refuse a place that nothing can be written to, before hours of work.
+
+    Parameters
+    ----------
+    path : str or None
+        Where a command is to write; None is nowhere, or standard output.
+    *inputs : str or None
+        Files that it reads, none of which may be lost.
+    """
     if path is None:
         return
+    if not path:
+        raise Failure(USAGE, "the name of the file to write is empty")
     target = Path(path)
     if target.is_dir():
         raise Failure(USAGE, f"{path}: this is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise Failure(USAGE, f"{path}: there is no folder {target.parent}")
+    folder = target.resolve().parent  # of what a link points to
+    if not folder.is_dir():
+        raise Failure(USAGE, f"{path}: there is no folder {folder}")
+    if not target.exists():
+        return
+    if not (target.is_file() or target.is_char_device()):
+        raise Failure(USAGE, f"{path}: this is no file that can be written to")
+    for one in inputs:
+        if one and Path(one).exists() and target.samefile(one):
+            msg = f"{path}: this is what is read, and would be lost; write another file"
+            raise Failure(USAGE, msg)
 
 
 def labels_as_text(values: Any) -> list[str]:

@@ -57,14 +57,14 @@ def made_encoder(table: Table, impute: str | None) -> TableEncoder | None:
     return None
 
 
-def refuse_missing(table: Table) -> None:
+def refuse_missing(table: Table, *, advice: str = "fill it in, or say --impute") -> None:
     """Refuse a matrix with NaN; sparse ones were read without."""
     if table.named or sparse.issparse(table.matrix):
         return
     absent = np.isnan(table.matrix)
     if absent.any():
         row, column = np.argwhere(absent)[0].tolist()
-        reason = f"column {column + 1} is missing; fill it in, or say --impute"
+        reason = f"column {column + 1} is missing; {advice}"
         raise table.refuse(row, reason)
 
 

@@ -84,7 +84,8 @@ class Voice:
 
 def _colour() -> bool | None:
     """False where colour is unwanted; None leaves it to whether stdout is a terminal."""
-    return False if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else None
+    seen = sys.stdout is not None and sys.stdout.isatty()
+    return None if seen and not os.environ.get("NO_COLOR") else False
 
 
 def plain(value: Any) -> Any:

@@ -57,26 +57,34 @@ def command(**options: Any) -> int:
         raise Failure(USAGE, "--restore scales as it was saved: no --range, no --save")
     if options["range_"] and options["method"] != "minmax":
         raise Failure(USAGE, "--range is the range of --method minmax")
-    if options["json_"] and options["output"] is None:
+    if options["json_"] and options["output"] in (None, "-"):
         raise Failure(USAGE, "--json: say with -o where the scaled data are to go")
-    from maxmargin.cli.models import checked_output
+    from maxmargin.cli.models import checked_output, encoder_of
     from maxmargin.data_files.formats import format_of
     from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.writing import write_table
 
-    checked_output(options["output"])
-    checked_output(options["save"])
+    if options["output"] == "-":
+        options["output"] = None
+    checked_output(options["output"], options["data"], options["restore"])
+    checked_output(options["save"], options["data"])
+    target, guess, model = options["target"], "last", None
+    if options["restore"]:
+        model = _restored(options["restore"])
+        encoder = encoder_of(model)
+        if encoder is not None and encoder.names_ is not None:
+            # Columns are found by name, and the target, if there is one, too.
+            target, guess = target or encoder.target_name_, "none"
     table = read_table(
         options["data"],
         format=options["format_"],
-        target=options["target"],
-        guess="last",
+        target=target,
+        guess=guess,
+        required=options["target"] is not None,
     )
     for note in table.notes:
         voice.note(note)
-    if options["restore"]:
-        model = _restored(options["restore"])
-    else:
+    if model is None:
         model = _fitted(table, options, voice)
     scaled = _applied(model, table, options["restore"])
     given = options["to"] or (None if options["output"] else table.format)

@@ -55,7 +55,7 @@ def command(**options: Any) -> int:
     )
     from maxmargin.cli.models import checked_output, is_libsvm_name
 
-    checked_output(output)
+    checked_output(output, options["data"])
     table = read_for_learning(options["data"], options, voice)
     scaling = options["scale"]
     if is_libsvm_name(output) and scaling == "auto":
@@ -99,7 +99,9 @@ def _warn(certificate: Any) -> None:
 def _output(options: dict[str, Any]) -> str:
     from maxmargin.cli.models import is_libsvm_name
 
-    if options["output"]:
+    if options["output"] == "-":
+        raise Failure(USAGE, "train -o -: a model goes to a file; name it")
+    if options["output"] is not None:
         output: str = options["output"]
         if options["libsvm"] and not is_libsvm_name(output):
             raise Failure(USAGE, f"--libsvm with -o {output}: name it .model")

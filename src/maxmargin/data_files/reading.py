@@ -19,7 +19,7 @@ from maxmargin.data_files.formats import STDIN, format_of
 from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.table import Table
 from maxmargin.data_files.target import Wanted, chosen_column
-from maxmargin.errors import DataFileError
+from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -110,6 +110,9 @@ def read_table(
 def content_of(path: str) -> bytes:
     """The bytes of a file, decompressed; or of standard input."""
     if path == STDIN:
+        if sys.stdin is None:
+            msg = "standard input is closed; name a file"
+            raise InputError(msg)
         return open_bytes(sys.stdin.buffer, name="<stdin>")
     return open_bytes(path)
 
