@@ -98,6 +98,21 @@ def test_missing_values_at_prediction_are_blamed_on_the_data(run):
     )
 
 
+def test_no_advice_that_predict_cannot_follow(run, tmp_path):
+    run("train", "fruit.csv")
+    (tmp_path / "new.csv").write_text("weight,colour\n150,red\n,blue\n")
+    line = run("predict", "fruit.maxmargin", "new.csv").line
+    expected = "new.csv:3: column 'weight' is missing; fill it in, as training had no"
+    assert line.startswith(expected)
+
+
+def test_a_class_of_several_lines_would_break_predictions(run, tmp_path):
+    (tmp_path / "two.csv").write_text('a,y\n1,p\n2,"q\nr"\n')
+    done = run("train", "two.csv")
+    assert done.code == 3
+    assert done.line.startswith("two.csv:3: the class 'q\\nr' has several lines")
+
+
 def test_a_model_that_fails_is_a_bad_model(run, monkeypatch):
     from sklearn.preprocessing import StandardScaler
 

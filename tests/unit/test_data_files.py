@@ -334,6 +334,8 @@ def _bad_csr(**changes):
         (_bad_csr(indptr=np.array([0, 1, 2, 10**12])), "promises 1000000000000"),
         (_bad_csr(shape=np.array([-3, 3])), "two counts"),
         (_bad_csr(data=np.array([1.0, np.nan, 1.0])), "NaN or infinite"),
+        (npz(X=np.eye(2), y=np.array([2**53 + 1, 2**53])), r"beyond 2\^53"),
+        (npz(X=np.eye(2), y=np.array([b"a", b"\xe9"])), "not UTF-8"),
         (_bad_csr(format=np.array(b"csc")), "not CSR"),
     ],
 )

@@ -85,6 +85,9 @@ def read_for_learning(data: str, options: dict[str, Any], voice: Voice) -> Table
         guess="name" if task == "outliers" else "last",
         n_features=options["n_features"],
     )
+    if table.format == "libsvm" and options["target"] is not None:
+        msg = f"--target {options['target']}: columns of LIBSVM text have no names"
+        raise Failure(USAGE, f"{msg}; the label is the target")
     title = TITLES[table.format]
     voice.note(f"{table.source}: {table.n_rows:,} rows × {table.n_columns:,} ({title})")
     for note in table.notes:
@@ -130,6 +133,11 @@ def _target(table: Table, task: str) -> NDArray[Any]:
     y = table.target()
     if task == "classify":
         labels = labels_of(y)
+        if is_words(y):
+            broken = [row for row, one in enumerate(y) if len(one.splitlines()) > 1]
+            if broken:
+                reason = f"the class {y[broken[0]]!r} has several lines; rename it"
+                raise table.refuse(broken[0], reason)
         if np.unique(labels).size < 2:
             reason = (
                 f"all rows have the class {labels.tolist()[0]!r}: there is nothing to "

@@ -176,7 +176,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         absent = absent_in(column)
         if absent.any():
             if self.impute is None:
-                raise _missing(table, name, absent)
+                advice = "fill it in, as training had no imputation"
+                raise _missing(table, name, absent, advice)
             column = column.copy()
             column[absent] = self.fills_[place]
         if not words:
@@ -301,15 +302,16 @@ def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.flo
     raise InputError(str(table.refuse(row, reason)))
 
 
-def _missing(table: Table, name: str, absent: NDArray[np.bool_]) -> InputError:
+def _missing(
+    table: Table, name: str, absent: NDArray[np.bool_], advice: str = ""
+) -> InputError:
     row = int(np.argmax(absent))
     more = int(absent.sum()) - 1
     others = f", as in {more:,} more rows" if more else ""
-    return table.refuse(
-        row,
-        f"column {show(name)} is missing{others}; fill it in, leave it out, or impute "
-        "it (mean, median, most_frequent)",
+    advice = advice or (
+        "fill it in, leave it out, or impute it (mean, median, most_frequent)"
     )
+    return table.refuse(row, f"column {show(name)} is missing{others}; {advice}")
 
 
 def _fill(known: NDArray[Any], impute: str | None) -> float | str | None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["content_of", "read_table"]
 
 LARGEST = 64 << 30  # bytes that the arrays of one file may take
+MOST_FEATURES = 2**31 - 2  # of LIBSVM text, whose own programs have 32-bit indices
 BLOCK = (
     1 << 16
 )  # bytes of LIBSVM text, one of whose lines is wrong, that are read by line
@@ -132,6 +133,9 @@ def _from_libsvm(
             raise DataFileError(name, 1, hint) from None
         raise
     X = data.X
+    if X.shape[1] > MOST_FEATURES:
+        # Once more, for the line of the index at fault.
+        read_svmlight(content, name=name, n_features=MOST_FEATURES)
     if n_features is not None and n_features > X.shape[1]:
         X.resize((X.shape[0], n_features))
     return Table(name, "libsvm", matrix=X, y=data.y)
