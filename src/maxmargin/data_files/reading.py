@@ -30,9 +30,7 @@ __all__ = ["content_of", "read_table"]
 
 LARGEST = 64 << 30  # bytes that the arrays of one file may take
 MOST_FEATURES = 2**31 - 2  # of LIBSVM text, whose own programs have 32-bit indices
-BLOCK = (
-    1 << 16
-)  # bytes of LIBSVM text, one of whose lines is wrong, that are read by line
+BLOCK = 1 << 16  # bytes of LIBSVM text, read line by line where a line is wrong
 MOST_FAULTS = 100_000  # lines that are reported: some seconds
 
 
