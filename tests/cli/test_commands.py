@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from tests.cli.commands import runner
@@ -11,6 +12,7 @@ from tests.cli.commands import runner
 import maxmargin
 from maxmargin.cli.program import COMMANDS, LIBSVM, program
 from maxmargin.data_files import read_table
+from maxmargin.persist import data_hash
 
 COLOURS = ["red", "green", "blue"]
 
@@ -97,9 +99,26 @@ def test_json_is_one_object_with_a_version(run):
     assert len(told["predictions"]) == 60
 
 
-def test_quiet_says_nothing(run):
-    done = run("train", "fruit.csv", "-q")
-    assert (done.code, done.out, done.err) == (0, "", "")
+def test_quiet_says_nothing_about_files(run):
+    for argv in (
+        ["train", "fruit.csv"], ["convert", "fruit.csv", "x.tsv"],
+        ["scale", "fruit.csv", "-o", "x.csv"],
+    ):  # fmt: skip
+        done = run(*argv, "-q")
+        assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_quiet_tells_results_all_the_same(run, tmp_path):
+    done = run("cv", "fruit.csv", "-q")
+    assert done.err == ""
+    assert "mean        accuracy" in done.out
+    done = run("train", "fruit.csv", "--cv", "3", "-q")
+    assert [line.split()[0] for line in done.out.splitlines()] == [*["fold"] * 3, "mean"]
+    (tmp_path / "bad").write_text("1 1:1\nx 1:2\n-1 1:2\n")
+    assert run("check", "bad", "-q").out.startswith("bad:2: ")
+    assert "TableEncoder" in run("inspect", "fruit.maxmargin", "-q").out
+    done = run("predict", "fruit.maxmargin", "fruit.csv", "-q", "-o", "out")
+    assert (done.out[:9], done.err) == ("accuracy ", "")
 
 
 def test_predictions_go_to_a_file_and_the_score_to_stdout(run, tmp_path):
@@ -232,6 +251,30 @@ def test_named_columns_and_a_libsvm_model(run, tmp_path):
     assert float(done.out.split()[1]) > 0.8
 
 
+def test_probabilities_are_not_paid_for_twice(run, tmp_path, monkeypatch):
+    """Without a truth to hold against, nothing but the probabilities is computed."""
+    run("train", "fruit.csv", "--probability")
+    (tmp_path / "new.csv").write_text("weight,colour\n150,red\n")
+
+    def refused(*args):
+        raise AssertionError
+
+    monkeypatch.setattr(maxmargin.SVC, "predict", refused)
+    assert run("predict", "fruit.maxmargin", "new.csv", "--proba").code == 0
+    assert run("predict", "fruit.maxmargin", "fruit.csv", "--proba").code == 1
+
+
+def test_what_train_writes_python_loads_by_the_top_level_names(run, tmp_path):
+    run("train", "fruit.csv")
+    model = maxmargin.load("fruit.maxmargin")
+    maxmargin.save(model, "again.maxmargin")
+    frame = pd.DataFrame({"weight": [151.0, 108.0], "colour": ["red", "blue"]})
+    assert maxmargin.load(tmp_path / "again.maxmargin").predict(frame).tolist() == [
+        "apple",
+        "lemon",
+    ]
+
+
 # cv -------------------------------------------------------------------------------------
 
 
@@ -274,6 +317,59 @@ def test_scale_of_libsvm_text_goes_to_stdout(run):
     assert done.code == 0
     assert max(values) == 1.0
     assert min(values) > 0.0  # zeros are left out
+
+
+def test_scale_and_train_refuse_the_same_rows(run, tmp_path):
+    """Sparse rows whose zeros would be filled, and values that are missing."""
+    text = "".join(f"{i % 2} {1 + i % 40}:1 {50 + i % 50}:2\n" for i in range(200))
+    (tmp_path / "wide").write_text(text)
+    for argv in (["train", "wide", "--scale"], ["scale", "wide", "--method"]):
+        done = run(*argv, "minmax")
+        assert (done.code, done.out) == (2, "")
+        assert "minmax with sparse rows: it would fill their zeros" in done.err
+    done = run("scale", "wide", "-o", "out")
+    assert "not centred" in done.err
+    assert read_table("out").matrix.nnz == 400
+    np.savez("whole.npz", X=np.eye(2), y=[0, 1])
+    np.savez("gap.npz", X=np.array([[1.0, np.nan], [2.0, 0.0]]), y=[0, 1])
+    assert run("scale", "whole.npz", "--save", "s.maxmargin", "-o", "x.npz").code == 0
+    for more in ([], ["--restore", "s.maxmargin"]):
+        done = run("scale", "gap.npz", "-o", "y.npz", *more)
+        assert done.code == 3
+        assert done.line.startswith("gap.npz: row 1: column 2 is missing")
+    assert run("scale", "gap.npz", "-o", "y.npz", "--impute", "mean").code == 0
+
+
+def test_what_scale_does_is_what_a_model_does(run):
+    """Rows of LIBSVM text that are mostly full are centred by both."""
+    run("scale", "rows", "-o", "out.npz")
+    assert np.allclose(read_table("out.npz").matrix.mean(axis=0), 0.0)
+    run("train", "out.npz", "--scale", "none", "--gamma", "1", "-o", "a.maxmargin")
+    run("train", "rows", "--scale", "standard", "--gamma", "1", "-o", "b.maxmargin")
+    one = run("predict", "a.maxmargin", "out.npz", "--decision").out
+    assert one == run("predict", "b.maxmargin", "rows", "--decision").out
+
+
+def test_one_large_index_costs_nothing(run, tmp_path):
+    """A table would have a Python object for each of four million columns."""
+    (tmp_path / "far").write_text("1 1:1\n-1 4000000:1\n1 2:1\n-1 3:1\n")
+    for argv in (["train", "far"], ["scale", "far"], ["convert", "far", "x.svm"]):
+        done = run(*argv, "--impute", "mean")
+        assert done.code == 2
+        assert "--impute mean: far holds sparse rows" in done.line
+    done = run("convert", "far", "x.csv")
+    assert done.code == 2
+    assert "far: 4,000,000 features are more than the 100,000 columns" in done.line
+    assert not (tmp_path / "x.csv").exists()
+    (tmp_path / "far").write_text("1 1:1 2:5\n-1 2:5 2000000000:1\n")
+    told = run("check", "far", "--json").json
+    assert (told["columns"], told["constant_columns"]) == (2_000_000_000, ["2"])
+
+
+def test_a_model_that_imputes_takes_libsvm_text(run):
+    np.savez("gap.npz", X=np.array([[1.0, np.nan, 0], [2, 0, 1], [0, 1, 1]]), y=[0, 1, 1])
+    assert run("train", "gap.npz", "--impute", "mean").code == 0
+    assert len(run("predict", "gap.maxmargin", "rows").out.split()) == 40
 
 
 def test_what_scale_refuses(run):
@@ -372,6 +468,45 @@ def test_inspect_shows_certificate_support_and_origin(run):
     assert "LIBSVM model text" in run("inspect", "rows.model").out
 
 
+@pytest.mark.parametrize("name", ["fruit.csv", "fruit.parquet", "rows", "fruit.npz"])
+def test_the_hash_can_be_recomputed_from_the_file(run, name):
+    """Of the raw data: not encoded, not scaled."""
+    if name in ("fruit.parquet", "fruit.npz"):
+        run("convert", "fruit.csv", name)
+    run("train", name, "-o", "m.maxmargin")
+    told = run("inspect", "m.maxmargin", "--json").json["data_hash"]
+    assert told == data_hash(read_table(name))
+    if name in ("fruit.csv", "fruit.parquet"):
+        frame = pd.read_csv("fruit.csv")
+        assert told == data_hash(frame[["weight", "colour"]], frame["label"])
+    elif name == "rows":
+        table = read_table(name)
+        assert told == data_hash(table.matrix.toarray(), table.y)
+
+
+def test_inspect_invents_nothing_that_libsvm_text_does_not_hold(run):
+    run("svm-train", "-c", "100", "-g", "0.25", "-q", "rows", "m.model")
+    told = run("inspect", "m.model", "--json").json
+    assert told["parameters"] == {"kernel": "rbf", "gamma": 0.25}
+    assert told["classes"] == [1, -1]  # as LIBSVM orders them
+    assert len(told["n_support_vectors"]) == 2
+    run("svm-train", "-s", "3", "-t", "1", "-d", "2", "-g", "1", "-q", "rows", "m.model")
+    told = run("inspect", "m.model", "--json").json
+    assert told["parameters"] == {"kernel": "poly", "degree": 2, "gamma": 1, "coef0": 0}
+    assert told["classes"] is None
+    assert told["n_support_vectors"][0] > 0
+
+
+def test_dot_libsvm_is_data(run, tmp_path):
+    (tmp_path / "rows.libsvm").write_text(rows())
+    assert run("convert", "rows.libsvm", "x.csv").code == 0
+    assert run("convert", "x.csv", "y.libsvm").code == 0
+    assert (read_table("y.libsvm").matrix != read_table("rows").matrix).nnz == 0
+    assert run("train", "rows.libsvm", "--libsvm", "-o", "M.MODEL").code == 0
+    assert (tmp_path / "M.MODEL").read_text().startswith("svm_type c_svc\n")
+    assert run("train", "rows", "--libsvm", "-o", "m.libsvm").code == 2
+
+
 def test_data_survive_every_format(run):
     chain = ["fruit.csv", "a.parquet", "b.arrow", "c.tsv.gz", "d.csv"]
     for source, output in itertools.pairwise(chain):
@@ -400,7 +535,7 @@ def test_models_convert_both_ways(run):
     assert run("convert", "b.model", "c.maxmargin").code == 0
     one = run("predict", "rows.maxmargin", "rows", "--decision").out
     two = run("predict", "c.maxmargin", "rows", "--decision").out
-    assert np.allclose([float(a) for a in one.split()], [float(a) for a in two.split()])
+    assert one == two  # every digit that tells one float64 from another
     done = run("convert", "rows.maxmargin", "rows.csv")
     assert done.code == 2
     assert "cannot become data" in done.line

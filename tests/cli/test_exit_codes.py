@@ -44,6 +44,7 @@ USAGE = [
     (["train", "rows", "-o", "."], "this is a folder"),
     (["train", "rows", "-o", "x.maxmargin", "--libsvm"], "name it .model"),
     (["train", "-"], "say with -o"),
+    (["train", "rows", "--target", "x"], "columns of LIBSVM text have no names"),
     (["train", "rows", "--format", "xls"], "'xls' is not one of"),
     (["cv", "rows", "--folds", "1"], "x>=2"),
     (["cv", "rows", "--task", "outliers"], "needs a target"),
@@ -71,6 +72,7 @@ BAD = [
     ("inf", "1 1:1\n-1 1:1\n1 1:inf\n", "inf:3: "),
     ("pair", "1 1:1\n-1 1\n", "pair:2: "),
     ("single", "1 1:1\n1 1:2\n", "single: all rows have the class 1"),
+    ("far", "1 1:1\n-1 9223372036854775807:1\n", "far:2: index '9223372036854775807'"),
     ("ragged.csv", "a,y\n1,2\n1\n", "ragged.csv:3: 1 field"),
     ("gap.csv", "a,y\n1,0\n,1\n", "gap.csv:3: column 'a' is missing"),
     ("target.csv", "a,y\n1,0\n2,\n", "target.csv:3: the target 'y' is missing"),
@@ -89,13 +91,12 @@ def test_3_bad_data(run, tmp_path, command, name, text, line):
     done = run(command, name)
     assert (done.code, done.out) == (3, "")
     assert done.line.startswith(line)
-    assert not (tmp_path / "bad.maxmargin").exists()
+    assert not list(tmp_path.glob("*.maxmargin"))
     assert run("check", name).code == 3
 
 
 def test_3_data_that_are_not_there(run):
     assert "nothing: " in run("train", "nothing").line
-    assert run("train", "rows", "--target", "x").code == 0  # LIBSVM text has no names
     assert run("train", "fruit.csv", "--target", "x").code == 3
 
 
@@ -103,7 +104,35 @@ def test_3_folds_that_cannot_be_made(run, tmp_path):
     (tmp_path / "few").write_text("1 1:1\n2 1:2\n1 1:3\n2 1:1\n")
     done = run("cv", "few", "--folds", "10", "-q")
     assert done.code == 3
-    assert "10 folds are too many" in done.line
+    expected = "few: 10 folds are too many: class 1 has 2 rows, and no class has as many"
+    assert done.line.startswith(expected)
+    (tmp_path / "lone").write_text("1 1:1\n2 1:2\n1 1:3\n1 1:1\n1 1:4\n")
+    done = run("cv", "lone", "-k", "3", "-q")
+    assert done.code == 3
+    assert done.line.startswith("lone: class 2 has 1 row only")
+    (tmp_path / "short.csv").write_text("a,y\n1,0.5\n2,1.5\n")
+    done = run("cv", "short.csv", "-q")
+    assert (done.code, done.line) == (3, "short.csv: 5 folds are too many for 2 rows")
+
+
+def test_a_class_that_some_folds_lack_is_named(run, tmp_path):
+    text = "".join(f"{i % 2} 1:{i}\n" for i in range(12)) + "7 1:20\n7 1:21\n"
+    (tmp_path / "rare").write_text(text)
+    done = run("cv", "rare", "-k", "5", "-q", "--task", "classify")
+    assert done.code == 0
+    expected = "rare: class 7 has 2 rows: 3 of the 5 folds are tested without it"
+    assert done.line == f"maxmargin: warning: {expected}"
+
+
+def test_3_what_a_machine_refuses_names_the_file(run, tmp_path):
+    (tmp_path / "huge").write_text("1 1:1e300\n-1 1:-1e300\n1 1:2e300\n-1 1:1\n")
+    done = run("train", "huge", "--kernel", "linear", "-q")
+    assert done.code == 3
+    assert done.line.startswith("huge: ")
+    (tmp_path / "none.csv").write_text("a,b,y\n1,,0\n2,,1\n")
+    done = run("train", "none.csv", "--impute", "mean", "-q")
+    assert done.code == 3
+    assert done.line.startswith("none.csv: column 'b' has no value at all")
 
 
 def test_3_regression_of_text(run):
@@ -236,6 +265,15 @@ def test_130_interrupted_outside_of_a_fit(run, monkeypatch):
     monkeypatch.setattr("maxmargin.data_files.reading.content_of", pressed)
     done = run("train", "rows")
     assert (done.code, done.line) == (130, "maxmargin: interrupted")
+
+
+def test_130_interrupted_before_there_is_a_command(capsys, monkeypatch):
+    def pressed(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "main", pressed)
+    assert main(["train", "rows"]) == 130
+    assert capsys.readouterr().err == "maxmargin: interrupted\n"
 
 
 def test_codes_are_those_of_the_help():

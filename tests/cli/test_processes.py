@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -138,10 +139,22 @@ def test_progress_is_told_in_lines_if_asked(hard):
 
 @pty_only
 @pytest.mark.slow
+def test_no_progress_even_on_a_terminal_if_asked(hard):
+    options = ("--time-limit", "4", "--progress", "none")
+    shown = on_terminal("train", *SLOWLY, *options, cwd=hard, NO_COLOR="1")
+    assert "0:00:0" not in shown  # the bar's clock
+    assert "\r\x1b" not in shown
+    assert "model       hard.maxmargin" in shown
+
+
+@pty_only
+@pytest.mark.slow
 def test_a_bar_on_a_terminal(hard):
     shown = on_terminal("train", *SLOWLY, "--time-limit", "5", cwd=hard)
-    assert "train" in shown
-    assert "%" in shown
+    bars = re.findall(r"train.*?[━╸╺].*?(\d+)%.*?0:00:0\d", shown)
+    assert bars, shown
+    assert all(0 <= int(one) < 100 for one in bars)
+    assert "violation " in shown
 
 
 def _interrupted(process, sign):
@@ -186,7 +199,10 @@ def test_ctrl_c_in_cross_validation(hard):
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_while_data_are_read():
     with start("train", "-", "-o", "x.maxmargin", stdin=subprocess.PIPE) as process:
-        time.sleep(2)
+        # More than a pipe holds: when it is written, somebody is reading.
+        process.stdin.write(b"1 1:1\n" * 100_000)
+        process.stdin.flush()
+        time.sleep(0.5)  # until the rest of it is read, and reading waits
         process.send_signal(signal.SIGINT)
         code = process.wait(timeout=60)
         error = process.stderr.read().decode()

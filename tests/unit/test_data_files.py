@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.data_files import Table, read_table, write_table
-from maxmargin.data_files.cells import numbers_of
+from maxmargin.data_files import Table, read_table, reading, write_table
+from maxmargin.data_files.cells import numbers_of, shortest, show
 from maxmargin.data_files.delimited import BLOCK, read_delimited
+from maxmargin.data_files.dense import columns_of, dense_rows
 from maxmargin.data_files.formats import format_of, stem_of
+from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.target import guessed_task, labels_of
 from maxmargin.errors import DataFileError, InputError
 
@@ -124,6 +126,18 @@ def test_missing_values_are_none_of_them_a_word(put):
     assert table.columns["b"].tolist() == [None] * 6 + ["w"]
 
 
+def test_numbers_and_pieces_of_files_in_messages():
+    assert [shortest(one) for one in (3.0, 0.1, -0.0, 1e300)] == [
+        "3",
+        "0.1",
+        "-0",
+        "1e+300",
+    ]
+    assert show("a" * 50) == "'" + "a" * 39 + "…'"
+    assert show(b"\xff\x00a\n") == r"'\xff\x00a\n'"
+    assert show(b"a" * 50) == "'" + "a" * 39 + "…'"
+
+
 @pytest.mark.parametrize("cell", ["1_000", "٣", "0x10", "1,5", "abc"])
 def test_what_is_no_number(cell):
     assert numbers_of([cell, "1"]) is None
@@ -206,7 +220,7 @@ def test_libsvm_text_is_a_matrix(put):
 def test_a_table_without_its_extension_gets_a_hint(put):
     error = refusal(put("table.data", FRUIT))
     assert error.line == 1
-    assert "--format csv" in error.reason
+    assert "if this is a table, its format is csv or tsv" in error.reason
 
 
 def test_every_bad_line_of_libsvm_text_is_reported(put):
@@ -215,6 +229,29 @@ def test_every_bad_line_of_libsvm_text_is_reported(put):
     table = read_table(put("rows", text), report=told.append)
     assert [error.line for error in told] == [2, 4, 6]
     assert table.y.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_bad_lines_are_found_in_linear_time(put, monkeypatch):
+    """Each line is parsed three times at most: as file, block and line."""
+    parsed = []
+
+    def counted(content, **options):
+        parsed.append(len(content))
+        return read_svmlight(content, **options)
+
+    monkeypatch.setattr(reading, "read_svmlight", counted)
+    monkeypatch.setattr(reading, "BLOCK", 100)
+    text = "1 1:1\nx 1:2\n# only\n\n1 1:1 # y\r\n" * 300 + "2 1:1\n" * 90 + "3 2:5"
+    told = []
+    table = read_table(put("rows", text), report=told.append)
+    assert [error.line for error in told] == list(range(2, 1500, 5))
+    assert table.y.tolist() == [1.0] * 600 + [2.0] * 90 + [3.0]
+    assert sum(parsed) <= 4 * len(text)
+    monkeypatch.setattr(reading, "MOST_FAULTS", 7)
+    told.clear()
+    read_table(put("rows", text), report=told.append)
+    assert len(told) == 8
+    assert "7 lines cannot be used; what follows was not looked at" in told[-1].reason
 
 
 def test_libsvm_text_with_no_good_line(put):
@@ -261,6 +298,21 @@ def test_npz_as_scipy_writes_it(put):
     assert table.y is None
 
 
+def test_npz_whose_y_is_also_the_name_of_a_column(put, tmp_path):
+    content = npz(X=np.eye(2), y=np.array([3.0, 4.0]), columns=np.array(["y", "b"]))
+    path = put("a.npz", content)
+    table = read_table(path)
+    assert (table.target_name, list(table.columns)) == ("y1", ["y", "b"])
+    assert "named 'y1'" in table.notes[0]
+    write_table(table, tmp_path / "t.csv")
+    again = read_table(tmp_path / "t.csv", target="y1")
+    assert again.y.tolist() == [3.0, 4.0]
+    assert again.columns["y"].tolist() == [1.0, 0.0]
+    chosen = read_table(path, target="b")
+    assert (chosen.y.tolist(), list(chosen.columns)) == ([0.0, 1.0], ["y"])
+    assert chosen.notes == ("the array y of the file is not used",)
+
+
 def _bad_csr(**changes):
     X = sp.csr_matrix(np.eye(3))
     parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
@@ -282,6 +334,8 @@ def _bad_csr(**changes):
         (_bad_csr(indptr=np.array([0, 1, 2, 10**12])), "promises 1000000000000"),
         (_bad_csr(shape=np.array([-3, 3])), "two counts"),
         (_bad_csr(data=np.array([1.0, np.nan, 1.0])), "NaN or infinite"),
+        (npz(X=np.eye(2), y=np.array([2**53 + 1, 2**53])), r"beyond 2\^53"),
+        (npz(X=np.eye(2), y=np.array([b"a", b"\xe9"])), "not UTF-8"),
         (_bad_csr(format=np.array(b"csc")), "not CSR"),
     ],
 )
@@ -330,6 +384,20 @@ def test_arrow_columns(tmp_path, name):
     assert found.columns["flag"].tolist() == ["true", "false", None]
     assert found.columns["kind"].tolist() == ["a", "b", "a"]
     assert found.y.tolist() == [0.5, 1.5, 2.5]
+
+
+def test_na_is_missing_in_every_format(put, tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(
+        arrow.table({"w": ["NA", " b "], "y": ["p", "?"]}), tmp_path / "t.parquet"
+    )
+    found = read_table(tmp_path / "t.parquet")
+    assert found.columns["w"].tolist() == [None, "b"]
+    assert found.y.tolist() == ["p", None]
+    text = np.array(["p", "NA"])
+    assert read_table(put("a.npz", npz(X=np.eye(2), y=text))).y.tolist() == ["p", None]
 
 
 def test_arrow_refusals(put, tmp_path):
@@ -435,6 +503,13 @@ def test_float32_is_written_with_its_own_digits(tmp_path):
     assert (tmp_path / "t.csv").read_text() == "x1,x2,target\n0.1,0.33333334,0\n"
 
 
+def test_a_target_never_takes_the_place_of_a_feature(tmp_path):
+    table = Table("x", "csv", columns={"a": np.ones(1)}, y=np.zeros(1), target_name="a")
+    with pytest.raises(InputError, match="the target and a feature are both named 'a'"):
+        write_table(table, tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_words_have_no_place_in_libsvm_text(tmp_path):
     words = np.array(["a"], dtype=object)
     with pytest.raises(InputError, match="column 'w' is text"):
@@ -443,6 +518,15 @@ def test_words_have_no_place_in_libsvm_text(tmp_path):
     with pytest.raises(InputError, match="the target is text"):
         write_table(table, tmp_path / "t.svm")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_zeros_are_filled_in_only_where_they_fit():
+    wide = sp.csr_matrix((np.ones(1), ([0], [2**40])), shape=(3, 2**40 + 1))
+    with pytest.raises(InputError, match="x: 3 sparse rows × 1,099,511,627,777 would"):
+        dense_rows(wide, source="x")
+    some = sp.csr_matrix(np.eye(2))
+    assert dense_rows(some, source="x").tolist() == [[1, 0], [0, 1]]
+    assert columns_of(some, source="x")["x2"].tolist() == [0, 1]
 
 
 def test_taking_rows_keeps_everything_together():

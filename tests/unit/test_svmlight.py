@@ -314,7 +314,7 @@ REFUSED = {
     b"1 qid:x 1:1": "'qid:x': a query is written",
     b"1 qid: 1:1": "'qid:': a query is written",
     b"1 q": "'q': a query is written",
-    b"1 " + b"9" * 100: "'" + "9" * 40 + "'… is no pair",
+    b"1 " + b"9" * 100: "'" + "9" * 39 + "…' is no pair",
 }
 
 

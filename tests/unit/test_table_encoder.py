@@ -69,7 +69,7 @@ def test_missing_values_are_refused_with_column_and_line():
     with pytest.raises(DataFileError, match=r"t\.csv:3: column 'b' is missing") as caught:
         TableEncoder().fit(table(a=[1, 2, 3], b=[1, np.nan, np.nan]))
     assert "1 more rows" in str(caught.value)
-    assert "--impute" in str(caught.value)
+    assert "impute it (mean, median, most_frequent)" in str(caught.value)
     with pytest.raises(DataFileError, match="column 'w' is missing"):
         TableEncoder().fit(table(w=["x", None]))
     fitted = TableEncoder().fit(table(a=[1, 2]))
@@ -106,6 +106,26 @@ def test_words_where_there_were_numbers_are_refused():
     encoder = TableEncoder().fit(table(n=[1, 2]))
     with pytest.raises(InputError, match=r"t\.csv:3: column 'n' holds 'x'"):
         encoder.transform(table(n=["1", "x"]))
+
+
+def test_text_of_numbers_where_there_were_numbers_is_read_as_csv_would():
+    encoder = TableEncoder().fit(table(n=[1, 2]))
+    assert encoder.transform(table(n=["1", " 2.5 "])).tolist() == [[1.0], [2.5]]
+    with pytest.raises(DataFileError, match=r"t\.csv:3: column 'n' is missing"):
+        encoder.transform(table(n=["1", "NA"]))
+    with pytest.raises(InputError, match=r"t\.csv:3: column 'n' holds '1e999'"):
+        encoder.transform(table(n=["1", "1e999"]))
+
+
+@pytest.mark.parametrize("others", [["x"], ["x", 1]])
+def test_na_is_missing_in_every_frame(others):
+    """As it is in CSV, whether or not the column holds something else than text."""
+    frame = pd.DataFrame({"w": ["NA", " b ", *others]}, dtype=object)
+    with pytest.raises(DataFileError, match="row 1: column 'w' is missing"):
+        TableEncoder().fit(frame)
+    fitted = TableEncoder(impute="most_frequent").fit(frame)
+    assert "NA" not in fitted.categories_[0]
+    assert "b" in fitted.categories_[0]
 
 
 def test_numbers_where_there_were_words_are_words():

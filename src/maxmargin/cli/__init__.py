@@ -6,6 +6,7 @@ an error has go to standard error. Nothing heavy is imported before a command ne
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,5 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             standalone_mode=False,
         )
     except KeyboardInterrupt:  # pressed while Python itself was still at work
+        sys.stderr.write("maxmargin: interrupted\n")
         return 130
     return code

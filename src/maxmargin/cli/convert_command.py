@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import BAD_DATA, DONE, USAGE, Failure, blame
+from maxmargin.cli.failures import DONE, USAGE, Failure, blame
 from maxmargin.cli.options import FORMATS, data_options, output_options
 from maxmargin.cli.say import Voice
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
 __all__ = ["command"]
-
-_MODELS = (".maxmargin", ".model", ".libsvm")
 
 
 @click.command("convert")
@@ -34,11 +32,13 @@ def command(**options: Any) -> int:
     holds numbers only, words become columns of zeros and ones, and labels numbers.
     """
     voice = Voice("convert", json=options["json_"], quiet=options["quiet"])
-    from maxmargin.cli.models import checked_output
+    from maxmargin.cli.models import MODEL_EXTENSIONS, checked_output
 
     source, output = options["source"], options["output"]
-    checked_output(output)
-    kinds = [Path(path).suffix.lower() in _MODELS for path in (source, output)]
+    if output == "-":
+        raise Failure(USAGE, "convert: OUT must be a file, whose extension is its format")
+    checked_output(output, source)
+    kinds = [Path(path).suffix.lower() in MODEL_EXTENSIONS for path in (source, output)]
     if all(kinds):
         _convert_model(source, output, voice)
     elif any(kinds):
@@ -47,7 +47,7 @@ def command(**options: Any) -> int:
     else:
         _convert_data(source, output, options, voice)
     size = Path(output).stat().st_size
-    voice.line(f"{output} ({size:,} bytes)")
+    voice.wrote(f"{output} ({size:,} bytes)")
     voice.know(source=source, output=output, bytes=size)
     voice.finish()
     return DONE
@@ -91,14 +91,15 @@ def _numeric(table: Table, kind: str, options: dict[str, Any], voice: Voice) -> 
     """Words become columns of zeros and ones; labels that are text, numbers."""
     import numpy as np
 
-    from maxmargin.data_files.encoder import TableEncoder
+    from maxmargin.cli.preparing import blamed_on, made_encoder
     from maxmargin.data_files.table import is_words
 
     words = any(is_words(column) for column in table.columns.values())
     if words or options["impute"]:
-        with blame(BAD_DATA):
-            encoder = TableEncoder(impute=options["impute"]).fit(table)
-            X = encoder.transform(table)
+        encoder = made_encoder(table, options["impute"])
+        assert encoder is not None  # there are words, or something to fill in
+        with blamed_on(table.source):
+            X = encoder.fit_transform(table)
         names = encoder.get_feature_names_out().tolist()
         if words:
             voice.note(f"words became zeros and ones: {len(names)} columns")

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from maxmargin.cli.failures import BAD_DATA, Failure
 from maxmargin.cli.learning import fit, is_converged, was_interrupted
 from maxmargin.cli.models import rows_for
 from maxmargin.cli.say import Voice
 from maxmargin.cli.scores import score_of
+from maxmargin.errors import DataFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from maxmargin.cli.learning import Plan
     from maxmargin.data_files.table import Table
@@ -108,18 +110,36 @@ def cross_validate(table: Table, plan: Plan, k: int, seed: int) -> CrossValidati
 
 
 def _split(plan: Plan, k: int, seed: int, source: str) -> Iterator[tuple[Any, Any]]:
-    stratified = plan.task == "classify"
-    kind = StratifiedKFold if stratified else KFold
-    splitter = kind(k, shuffle=True, random_state=seed)
     places = np.zeros((plan.y.size, 1))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a class with fewer rows than folds
-            parts = list(splitter.split(places, plan.y if stratified else None))
-    except ValueError as error:
-        msg = f"{source}: {k} folds are too many: {error}"
-        raise Failure(BAD_DATA, msg) from error
+    if plan.task != "classify":
+        if k > plan.y.size:
+            reason = f"{k} folds are too many for {plan.y.size} rows"
+            raise DataFileError(source, 0, reason)
+        return iter(KFold(k, shuffle=True, random_state=seed).split(places))
+    _check_classes(plan.y, k, source)
+    splitter = StratifiedKFold(k, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # It has been said, with the name of the class.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        parts = list(splitter.split(places, plan.y))
     return iter(parts)
+
+
+def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
+    """Rows of a class are spread over folds, one each as far as they reach."""
+    classes, counts = np.unique(y, return_counts=True)
+    least = int(np.argmin(counts))
+    name, rows = classes.tolist()[least], int(counts[least])
+    many = f"class {name!r} has {rows} row{'' if rows == 1 else 's'}"
+    if int(counts.max()) < k:
+        reason = f"{k} folds are too many: {many}, and no class has as many as {k}"
+        raise DataFileError(source, 0, reason)
+    if rows == 1 and classes.size == 2:
+        reason = f"{many} only: without it, there is nothing to tell apart"
+        raise DataFileError(source, 0, reason)
+    if rows < k:
+        msg = f"{source}: {many}: {k - rows} of the {k} folds are tested without it"
+        warnings.warn(msg, UserWarning, stacklevel=2)
 
 
 def tell_scores(found: CrossValidation, voice: Voice) -> None:

@@ -22,7 +22,7 @@ def command(**options: Any) -> int:
 
     Of a .maxmargin file only the header is read, of LIBSVM's text everything.
     """
-    voice = Voice("inspect", json=options["json_"])
+    voice = Voice("inspect", json=options["json_"], quiet=options["quiet"])
     from maxmargin.cli.models import is_own_file
 
     path = options["model"]
@@ -40,21 +40,27 @@ def _own(path: str) -> dict[str, Any]:
 
 
 def _libsvm(path: str) -> dict[str, Any]:
-    from maxmargin.cli.describe import tuned
+    """What the text holds; C, nu and epsilon are not in it."""
     from maxmargin.persist.libsvm_model import read_libsvm_model, to_estimator
 
-    machine = to_estimator(read_libsvm_model(path))
-    support = getattr(machine, "n_support_", None)
-    classes = getattr(machine, "classes_", None)
+    model = read_libsvm_model(path)
+    machine = to_estimator(model)
+    of_kernel = {
+        "polynomial": ("degree", "gamma", "coef0"),
+        "rbf": ("gamma",),
+        "sigmoid": ("gamma", "coef0"),
+    }.get(model.kernel_type, ())
+    counts = model.nr_sv
     return {
         "format": "LIBSVM model text",
         "class": type(machine).__name__,
-        "parameters": tuned(machine),
+        "parameters": {"kernel": machine.kernel}
+        | {name: getattr(model, name) for name in of_kernel},
         "steps": [],
         "certificate": None,
-        "n_support_vectors": None if support is None else support.tolist(),
-        "classes": None if classes is None else classes.tolist(),
-        "n_features": getattr(machine, "n_features_in_", None),
+        "n_support_vectors": [model.total_sv] if counts is None else counts.tolist(),
+        "classes": None if model.label is None else model.label.tolist(),
+        "n_features": model.n_features,
     }
 
 

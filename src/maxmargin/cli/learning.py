@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from maxmargin.cli.failures import BAD_DATA, USAGE, Failure, blame
+from maxmargin.cli.failures import USAGE, Failure
 from maxmargin.cli.machines import TASKS, made_machine, task_of
+from maxmargin.cli.preparing import (
+    blamed_on,
+    faster,
+    fit_scaler,
+    made_encoder,
+    made_scaler,
+)
 from maxmargin.cli.progress import shown_progress
-from maxmargin.data_files.encoder import TableEncoder
 from maxmargin.data_files.formats import TITLES
 from maxmargin.data_files.reading import read_table
 from maxmargin.data_files.table import Table, is_words
@@ -29,9 +34,6 @@ if TYPE_CHECKING:
     from maxmargin.cli.say import Voice
 
 __all__ = ["Fitted", "Plan", "fit", "is_converged", "planned", "read_for_learning"]
-
-_DENSE = 0.5  # share of numbers that are not zero, from which on rows are kept dense
-_LARGEST = 1 << 27  # numbers of a dense matrix that is made of a sparse one
 
 
 @dataclass
@@ -66,7 +68,6 @@ class Fitted:
     machine: Any
     seconds: float
     n_features: int
-    X: Any = field(repr=False)
 
     @property
     def certificate(self) -> Any:
@@ -84,10 +85,14 @@ def read_for_learning(data: str, options: dict[str, Any], voice: Voice) -> Table
         guess="name" if task == "outliers" else "last",
         n_features=options["n_features"],
     )
+    if table.format == "libsvm" and options["target"] is not None:
+        msg = f"--target {options['target']}: columns of LIBSVM text have no names"
+        raise Failure(USAGE, f"{msg}; the label is the target")
     title = TITLES[table.format]
     voice.note(f"{table.source}: {table.n_rows:,} rows × {table.n_columns:,} ({title})")
     for note in table.notes:
-        voice.note(note)
+        other = " (--target NAME for another)" if "the last column" in note else ""
+        voice.note(note + other)
     if table.y is None and task != "outliers":
         reason = "there is no target to learn from; --task outliers needs none"
         raise DataFileError(table.source, 0, reason)
@@ -108,13 +113,10 @@ def planned(
         voice.note(f"task: {TASKS[task]}, as {why}{hint}")
     y = _target(table, task)
     machine = made_machine(task, options, None if task == "outliers" else y, voice)
-    encoder = None
-    if table.named or options["impute"] is not None:
-        encoder = TableEncoder(impute=options["impute"])
-        with blame(BAD_DATA):
+    encoder = made_encoder(table, options["impute"])
+    if encoder is not None:
+        with blamed_on(table.source):
             clone(encoder).fit(table)  # what it refuses is better known at once
-    else:
-        _refuse_missing(table)
     return Plan(
         task=task,
         y=y,
@@ -131,6 +133,11 @@ def _target(table: Table, task: str) -> NDArray[Any]:
     y = table.target()
     if task == "classify":
         labels = labels_of(y)
+        if is_words(y):
+            broken = [row for row, one in enumerate(y) if len(one.splitlines()) > 1]
+            if broken:
+                reason = f"the class {y[broken[0]]!r} has several lines; rename it"
+                raise table.refuse(broken[0], reason)
         if np.unique(labels).size < 2:
             reason = (
                 f"all rows have the class {labels.tolist()[0]!r}: there is nothing to "
@@ -147,15 +154,6 @@ def _target(table: Table, task: str) -> NDArray[Any]:
     return y
 
 
-def _refuse_missing(table: Table) -> None:
-    X = table.matrix
-    absent = np.isnan(X.data if sparse.issparse(X) else X)
-    if absent.any():
-        place = np.argwhere(absent)[0]
-        reason = f"column {int(place[-1]) + 1} is missing; fill it in, or say --impute"
-        raise table.refuse(int(place[0]), reason)
-
-
 def _scaler(table: Table, scaling: str, voice: Voice) -> Any:
     """The scaler, unfitted; whether it may centre is known when it is fitted."""
     wide = sparse.issparse(table.matrix)
@@ -165,12 +163,7 @@ def _scaler(table: Table, scaling: str, voice: Voice) -> Any:
             voice.note(
                 "scale: every feature to mean 0 and variance 1 (--scale none: not)"
             )
-    return {
-        "none": lambda: None,
-        "standard": StandardScaler,
-        "minmax": lambda: MinMaxScaler(feature_range=(-1, 1)),
-        "maxabs": MaxAbsScaler,
-    }[scaling]()
+    return made_scaler(scaling)
 
 
 def fit(table: Table, y: NDArray[Any], plan: Plan, voice: Voice) -> Fitted:
@@ -181,15 +174,15 @@ def fit(table: Table, y: NDArray[Any], plan: Plan, voice: Voice) -> Fitted:
     began = time.perf_counter()
     steps: list[tuple[str, Any]] = []
     X: Any = table.matrix
-    with blame(BAD_DATA):
+    with blamed_on(table.source):
         if plan.encoder is not None:
             encoder = clone(plan.encoder)
             X = encoder.fit_transform(table)
             steps.append(("encode", encoder))
-        X = _fitting_memory(X)
+        X = faster(X)
         if plan.scaler is not None:
             scaler = clone(plan.scaler)
-            X = _scaled(scaler, X, voice)
+            X = fit_scaler(scaler, X, voice)
             steps.append(("scale", scaler))
         machine = clone(plan.machine)
         steps.append(("machine", machine))
@@ -203,25 +196,7 @@ def fit(table: Table, y: NDArray[Any], plan: Plan, voice: Voice) -> Fitted:
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit(X, y)
     model = Pipeline(steps) if len(steps) > 1 else machine
-    return Fitted(model, machine, time.perf_counter() - began, int(X.shape[1]), X)
-
-
-def _fitting_memory(X: Any) -> Any:
-    """Sparse rows that are mostly full are faster dense."""
-    if sparse.issparse(X) and X.nnz > _DENSE * X.shape[0] * X.shape[1]:
-        return X.toarray() if X.shape[0] * X.shape[1] <= _LARGEST else X
-    return X
-
-
-def _scaled(scaler: Any, X: Any, voice: Voice) -> Any:
-    if sparse.issparse(X):
-        if isinstance(scaler, MinMaxScaler):
-            msg = "--scale minmax with sparse rows: it would fill their zeros; use maxabs"
-            raise Failure(USAGE, msg)
-        if isinstance(scaler, StandardScaler):
-            voice.note("scale: sparse rows are not centred, which would fill their zeros")
-            scaler.set_params(with_mean=False)
-    return scaler.fit_transform(X)
+    return Fitted(model, machine, time.perf_counter() - began, int(X.shape[1]))
 
 
 def is_converged(certificate: Any) -> bool:

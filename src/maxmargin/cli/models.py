@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from maxmargin.cli.failures import MISFIT, USAGE, Failure, blame
+from maxmargin.data_files.cells import shortest
+from maxmargin.data_files.dense import dense_rows
 from maxmargin.data_files.encoder import TableEncoder
 from maxmargin.errors import InputError, ModelFileError
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
 __all__ = [
+    "MODEL_EXTENSIONS",
     "is_libsvm_name",
     "is_own_file",
     "load_model",
@@ -29,17 +32,21 @@ __all__ = [
 ]
 
 _ZIP = b"PK\x03\x04"
-_LIBSVM = (".model", ".libsvm")
+_LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
+MODEL_EXTENSIONS = (".maxmargin", _LIBSVM)
+"""How names of models end: everything else is data."""
 
 
 def is_libsvm_name(path: str) -> bool:
     """Whether a model of this name is LIBSVM's text."""
-    return Path(path).suffix.lower() in _LIBSVM
+    return Path(path).suffix.lower() == _LIBSVM
 
 
 def is_own_file(path: str) -> bool:
     """Whether the file is one of ours, by its first bytes."""
     try:
+        if Path(path).exists() and not Path(path).is_file():  # a pipe would wait
+            raise ModelFileError(path or "''", 0, "this is no file of a model")
         with Path(path).open("rb") as stream:
             return stream.read(4) == _ZIP
     except OSError as error:
@@ -120,16 +127,21 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
             )
             raise Failure(MISFIT, msg)
         return table
-    if encoder is not None:
+    if encoder is not None and table.named:
         return table
     X = _matrix(table)
     expected = n_features_of(model)
     if expected is not None and X.shape[1] != expected:
         X = _resized(X, expected, table, ignore_extra=ignore_extra)
+    if encoder is not None:
+        return replace(table, matrix=X)
     # A scaler that moves zeros was fitted on dense rows.
     first = steps_of(model)[0][1]
     moves = isinstance(first, MinMaxScaler) or getattr(first, "with_mean", False)
-    return X.toarray() if moves and sparse.issparse(X) else X
+    if not moves:
+        return X
+    with blame(MISFIT):
+        return dense_rows(X, source=table.source)
 
 
 def _matrix(table: Table) -> Any:
@@ -167,20 +179,39 @@ def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
     return X
 
 
-def checked_output(path: str | None) -> None:
-    """Refuse a place that nothing can be written to, before hours of work."""
+def checked_output(path: str | None, *inputs: str | None) -> None:
+    """Refuse a place that nothing can be written to, before hours of work.
+
+    Parameters
+    ----------
+    path : str or None
+        Where a command is to write; None is nowhere, or standard output.
+    *inputs : str or None
+        Files that it reads, none of which may be lost.
+    """
     if path is None:
         return
+    if not path:
+        raise Failure(USAGE, "the name of the file to write is empty")
     target = Path(path)
     if target.is_dir():
         raise Failure(USAGE, f"{path}: this is a folder; name a file in it")
-    if not target.parent.is_dir():
-        raise Failure(USAGE, f"{path}: there is no folder {target.parent}")
+    folder = target.resolve().parent  # of what a link points to
+    if not folder.is_dir():
+        raise Failure(USAGE, f"{path}: there is no folder {folder}")
+    if not target.exists():
+        return
+    if not (target.is_file() or target.is_char_device()):
+        raise Failure(USAGE, f"{path}: this is no file that can be written to")
+    for one in inputs:
+        if one and Path(one).exists() and target.samefile(one):
+            msg = f"{path}: this is what is read, and would be lost; write another file"
+            raise Failure(USAGE, msg)
 
 
 def labels_as_text(values: Any) -> list[str]:
     """Predictions, one text each: whole numbers without a fraction."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
-        return [repr(one).removesuffix(".0") for one in array.tolist()]
+        return [shortest(one) for one in array.tolist()]
     return [str(one) for one in array.tolist()]

@@ -64,6 +64,9 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
                 weights[label.strip()] = float(weight)
             except ValueError:
                 sign = ""
+            else:
+                if not 0.0 <= float(weight) < float("inf"):
+                    self.fail(f"{part!r}: a weight is a number from 0 on", param, ctx)
             if not sign:
                 self.fail(f"{part!r} is not LABEL=WEIGHT (or say balanced)", param, ctx)
         return weights
@@ -152,7 +155,7 @@ def learning_options() -> Decorator:
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0,
                      show_default=True, help="Of folds and random solvers."),
         click.option("--jobs", type=int, help="Threads [every core]; results are equal."),
-        click.option("--n-features", type=click.IntRange(1), metavar="N",
+        click.option("--n-features", type=click.IntRange(1, 2**31 - 2), metavar="N",
                      help="Features of LIBSVM text, if DATA does not use the last."),
     )  # fmt: skip
 
@@ -167,4 +170,8 @@ def gamma_of(gamma: Any, sigma: float | None, kernel: str | None) -> Any:
         raise Failure(USAGE, f"--sigma with --kernel {kernel}: sigma is the width of rbf")
     if not 0.0 < sigma < float("inf"):
         raise Failure(USAGE, f"--sigma {sigma:g}: a width must be positive and finite")
+    if 2.0 * sigma * sigma in (0.0, float("inf")):
+        raise Failure(
+            USAGE, f"--sigma {sigma:g}: its square is no float64; scale the data"
+        )
     return 1.0 / (2.0 * sigma * sigma)

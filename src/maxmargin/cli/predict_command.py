@@ -42,23 +42,48 @@ def command(**options: Any) -> int:
     voice = Voice("predict", json=options["json_"], quiet=options["quiet"])
     if options["proba"] and options["decision"]:
         raise Failure(USAGE, "--proba and --decision: give one of the two")
-    from maxmargin.cli.models import checked_output, load_model, machine_of, rows_for
+    from maxmargin.cli.models import (
+        checked_output,
+        encoder_of,
+        load_model,
+        machine_of,
+        rows_for,
+    )
+    from maxmargin.cli.preparing import refuse_missing
 
-    checked_output(options["output"])
+    if options["output"] == "-":
+        options["output"] = None
+    checked_output(options["output"], options["model"], options["data"])
     model = load_model(options["model"])
     table = _table(model, options, voice)
     method = _method(machine_of(model), options)
+    if encoder_of(model) is None:
+        refuse_missing(table, advice="fill it in")
     with blame(MISFIT):
         rows = rows_for(model, table, ignore_extra=options["ignore_extra"])
-        values = getattr(model, method)(rows)
+        values = _asked(model, method, rows, options["model"])
     head = _head(machine_of(model), method, values)
     _write(values, head, options, voice)
-    if method == "predict" or not options["json_"]:
+    truth = _truth(machine_of(model), table, voice)
+    if truth is not None and (method == "predict" or not options["json_"]):
         labels = values if method == "predict" else model.predict(rows)
-        _tell_score(machine_of(model), table, labels, options, voice)
+        _tell_score(machine_of(model), truth, labels, options, voice)
     voice.know(model=options["model"], data=table.source, rows=table.n_rows)
     voice.finish()
     return DONE
+
+
+def _asked(model: Any, method: str, rows: Any, path: str) -> Any:
+    """What the model answers; a file that was altered may hold one that cannot."""
+    from maxmargin.errors import InputError, ModelFileError, NumericalError
+
+    try:
+        return getattr(model, method)(rows)
+    except (InputError, NumericalError, MemoryError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise ModelFileError(path, 0, f"the model fails on these rows, {told}") from error
 
 
 def _table(model: Any, options: dict[str, Any], voice: Voice) -> Table:
@@ -106,10 +131,10 @@ def _method(machine: Any, options: dict[str, Any]) -> str:
         return "decision_function" if options["decision"] else "predict"
     if not hasattr(machine, "predict_proba"):
         kind = type(machine).__name__
-        advice = (
-            "train with --probability" if kind in ("SVC", "NuSVC") else "use --decision"
-        )
-        raise Failure(USAGE, f"--proba: this {kind} has no probabilities; {advice}")
+        advice = "; use --decision" if hasattr(machine, "decision_function") else ""
+        if kind in ("SVC", "NuSVC"):
+            advice = "; train with --probability"
+        raise Failure(USAGE, f"--proba: this {kind} has no probabilities{advice}")
     return "predict_proba"
 
 
@@ -157,17 +182,22 @@ def _write(
     voice.know(output=options["output"])
 
 
+def _truth(machine: Any, table: Table, voice: Voice) -> Any:
+    """What the predictions are held against; None where that is not known."""
+    from maxmargin.cli.scores import known_truth
+
+    truth = known_truth(machine, table.y)
+    if truth is None and table.y is not None:
+        voice.note("the target cannot be held against predictions: no score is told")
+    return truth
+
+
 def _tell_score(
-    machine: Any, table: Table, predicted: Any, options: dict[str, Any], voice: Voice
+    machine: Any, truth: Any, predicted: Any, options: dict[str, Any], voice: Voice
 ) -> None:
-    from maxmargin.cli.scores import known_truth, score_of, task_of_model
+    from maxmargin.cli.scores import score_of, task_of_model
 
     task = task_of_model(machine)
-    truth = known_truth(machine, table.y)
-    if truth is None:
-        if table.y is not None:
-            voice.note("the target cannot be held against predictions: no score is told")
-        return
     score = score_of(task, truth, predicted)
     if task == "regress":
         voice.know(measure="R²", score=score)

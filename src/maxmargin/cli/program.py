@@ -121,6 +121,8 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
 
 @click.group(
     cls=Program,
+    no_args_is_help=False,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="DATA may be LIBSVM text, CSV or TSV with a header (.bz2, .gz, .xz too), npz, "
     "Parquet or Arrow; - is standard input. Exit codes: 0 done, 1 internal error, "
@@ -131,10 +133,13 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the version and exit.",
 )  # fmt: skip
-def program() -> None:
+@click.pass_context
+def program(ctx: click.Context) -> None:
     """Support vector machines that prove how good their answers are.
 
     \b
       maxmargin train iris.csv                 learn; writes iris.maxmargin
       maxmargin predict iris.maxmargin new.csv
     """  # noqa: D301
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -5,7 +5,6 @@ Nothing is shown of work that takes less than two seconds.
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from contextlib import contextmanager
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.observers import Watcher
+from maxmargin.observers.progress import share_done
+from maxmargin.observers.watcher import Guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from maxmargin.errors import Stop
-    from maxmargin.solvers.base import Measures, Snapshot
+    from maxmargin.solvers.base import Snapshot
 
 __all__ = ["FitProgress", "shown_progress"]
 
@@ -28,7 +28,7 @@ LOOKS = 0.1  # seconds between two looks at a run
 LINES = 2.0  # seconds between two lines
 
 
-class FitProgress(Watcher):
+class FitProgress(Guarded):
     r"""How much of a fit is done: :math:`\log(g_0/g)/\log(g_0/t)` over all its problems.
 
     g is the duality gap, :math:`g_0` the first one, t the gap whose relative value is
@@ -37,7 +37,8 @@ class FitProgress(Watcher):
     Parameters
     ----------
     display : display
-        Whose ``show(fraction, text)`` is called, two seconds after the start at first.
+        Whose ``show(fraction, text, seconds)`` is called, two seconds after the start at
+        first; by one thread at a time.
     tol : float
         The machine's tolerance.
     total : int
@@ -45,6 +46,7 @@ class FitProgress(Watcher):
     """
 
     def __init__(self, display: Any, *, tol: float, total: int) -> None:
+        super().__init__()
         self.display = display
         self.tol = tol
         self.total = total
@@ -59,18 +61,24 @@ class FitProgress(Watcher):
     def on_start(self, snapshot: Snapshot) -> None:
         """One more problem."""
         measures = snapshot.measures
-        self._first[id(snapshot.state)] = (measures.gap, measures.violation)
-        self._parts[id(snapshot.state)] = 0.0
+        with self._lock:
+            self._first[id(snapshot.state)] = (measures.gap, measures.violation)
+            self._parts[id(snapshot.state)] = 0.0
 
     def on_step(self, snapshot: Snapshot) -> None:
         """Look, at most ten times a second."""
         now = time.monotonic()
-        if now < self._due:
-            return
-        self._due = now + LOOKS
+        with self._lock:
+            if now >= self._due:
+                self._due = now + LOOKS
+                self._look(snapshot, now)
+
+    def _look(self, snapshot: Snapshot, now: float) -> None:
         key, measures = id(snapshot.state), snapshot.measures
-        share = _share(self._first.get(key), measures, self.tol)
-        self._parts[key] = max(self._parts.get(key, 0.0), min(0.99, share))
+        if key not in self._first:  # it was over before this thread got the lock
+            return
+        share = share_done(self._first[key], measures, self.tol)
+        self._parts[key] = max(self._parts[key], min(0.99, share))
         running = len(self._parts)
         done = self._done + sum(self._parts.values())
         self._shown = max(self._shown, done / max(self.total, self._done + running, 1))
@@ -81,24 +89,10 @@ class FitProgress(Watcher):
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:  # noqa: ARG002
         """One problem less."""
-        self._first.pop(id(snapshot.state), None)
-        self._parts.pop(id(snapshot.state), None)
-        self._done += 1
-
-
-def _share(first: tuple[float, float] | None, now: Measures, tol: float) -> float:
-    """log(first/now)/log(first/target) in [0, 1]; 0 where nothing is known."""
-    if first is None:
-        return 0.0
-    scale = max(abs(now.primal), abs(now.dual))
-    start, here, target = first[0], now.gap, tol * scale
-    if not (math.isfinite(start) and math.isfinite(here) and math.isfinite(scale)):
-        start, here, target = first[1], now.violation, tol
-    if here <= target:
-        return 1.0
-    if not (0.0 < target < start < math.inf and here < math.inf):
-        return 0.0
-    return max(0.0, math.log(start / here) / math.log(start / target))
+        with self._lock:
+            self._first.pop(id(snapshot.state), None)
+            self._parts.pop(id(snapshot.state), None)
+            self._done += 1
 
 
 class _Bar:

@@ -28,7 +28,8 @@ class Voice:
     json : bool
         One object on stdout instead of text.
     quiet : bool
-        No notes on stderr, and no text on stdout but what was asked for.
+        No notes on stderr, and no words about files that were written; results that are
+        text (scores, problems, what a model is) are told all the same.
     """
 
     command: str
@@ -54,12 +55,17 @@ class Voice:
     def line(self, text: str = "") -> None:
         """A line of the result, for people; the notes that wait come before it."""
         self.tell_notes()
-        if not self.json and not self.quiet:
+        if not self.json:
             click.echo(text, color=_colour())
 
     def figure(self, label: str, text: str) -> None:
         """A line of the result: a label and its value."""
         self.line(click.style(f"{label:<12}", bold=True) + text)
+
+    def wrote(self, text: str) -> None:
+        """A line about the file that is the result."""
+        if not self.quiet:
+            self.line(text)
 
     def know(self, **facts: Any) -> None:
         """Facts for the JSON object."""
@@ -78,7 +84,8 @@ class Voice:
 
 def _colour() -> bool | None:
     """False where colour is unwanted; None leaves it to whether stdout is a terminal."""
-    return False if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else None
+    seen = sys.stdout is not None and sys.stdout.isatty()
+    return None if seen and not os.environ.get("NO_COLOR") else False
 
 
 def plain(value: Any) -> Any:

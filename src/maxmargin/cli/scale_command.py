@@ -57,26 +57,35 @@ def command(**options: Any) -> int:
         raise Failure(USAGE, "--restore scales as it was saved: no --range, no --save")
     if options["range_"] and options["method"] != "minmax":
         raise Failure(USAGE, "--range is the range of --method minmax")
-    if options["json_"] and options["output"] is None:
+    if options["json_"] and options["output"] in (None, "-"):
         raise Failure(USAGE, "--json: say with -o where the scaled data are to go")
-    from maxmargin.cli.models import checked_output
+    from maxmargin.cli.models import checked_output, encoder_of
     from maxmargin.data_files.formats import format_of
     from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.writing import write_table
 
-    checked_output(options["output"])
-    checked_output(options["save"])
+    if options["output"] == "-":
+        options["output"] = None
+    checked_output(options["output"], options["data"], options["restore"])
+    checked_output(options["save"], options["data"])
+    target, guess, model = options["target"], "last", None
+    if options["restore"]:
+        model = _restored(options["restore"])
+        encoder = encoder_of(model)
+        if encoder is not None and encoder.names_ is not None:
+            # Columns are found by name, and the target, if there is one, too.
+            target, guess = target or encoder.target_name_, "none"
     table = read_table(
         options["data"],
         format=options["format_"],
-        target=options["target"],
-        guess="last",
+        target=target,
+        guess=guess,
+        required=options["target"] is not None,
     )
     for note in table.notes:
         voice.note(note)
-    model = (
-        _restored(options["restore"]) if options["restore"] else _fitted(table, options)
-    )
+    if model is None:
+        model = _fitted(table, options, voice)
     scaled = _applied(model, table, options["restore"])
     given = options["to"] or (None if options["output"] else table.format)
     kind = format_of(options["output"] or "-", given)
@@ -89,38 +98,37 @@ def command(**options: Any) -> int:
         save(model, options["save"])
     if options["output"]:
         rows, columns = scaled.shape
-        voice.line(f"{options['output']}: {rows:,} rows × {columns:,}")
+        voice.wrote(f"{options['output']}: {rows:,} rows × {columns:,}")
         voice.know(output=options["output"], format=kind, rows=rows, columns=columns)
         voice.finish()
     return DONE
 
 
-def _fitted(table: Table, options: dict[str, Any]) -> Any:
-    """Encoder (for named columns) and scaler, fitted."""
-    from scipy import sparse
+def _fitted(table: Table, options: dict[str, Any], voice: Voice) -> Any:
+    """Encoder (for named columns) and scaler, fitted as train does it."""
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-    from maxmargin.data_files.encoder import TableEncoder
+    from maxmargin.cli.preparing import (
+        blamed_on,
+        faster,
+        fit_scaler,
+        made_encoder,
+        made_scaler,
+    )
 
+    low, high = options["range_"] or (-1.0, 1.0)
+    if not low < high:
+        raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
     steps: list[tuple[str, Any]] = []
     X: Any = table.matrix
-    with blame(BAD_DATA):
-        if table.named or options["impute"]:
-            steps.append(("encode", TableEncoder(impute=options["impute"])))
-            X = steps[0][1].fit_transform(table)
-    if options["method"] == "minmax":
-        low, high = options["range_"] or (-1.0, 1.0)
-        if not low < high:
-            raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
-        if sparse.issparse(X):
-            X = X.toarray()
-        scaler: Any = MinMaxScaler(feature_range=(low, high))
-    elif options["method"] == "maxabs":
-        scaler = MaxAbsScaler()
-    else:
-        scaler = StandardScaler(with_mean=not sparse.issparse(X))
-    steps.append(("scale", scaler.fit(X)))
+    encoder = made_encoder(table, options["impute"])
+    with blamed_on(table.source):
+        if encoder is not None:
+            steps.append(("encode", encoder))
+            X = encoder.fit_transform(table)
+        scaler = made_scaler(options["method"], (low, high))
+        fit_scaler(scaler, faster(X), voice, option="--method")
+    steps.append(("scale", scaler))
     return Pipeline(steps)
 
 
@@ -139,13 +147,18 @@ def _restored(path: str) -> Any:
 
 def _applied(model: Any, table: Table, restored: str | None) -> Table:
     from maxmargin.cli.models import encoder_of, rows_for
+    from maxmargin.cli.preparing import refuse_missing
+    from maxmargin.data_files.dense import dense_rows
 
-    with blame(MISFIT if restored else BAD_DATA):
-        X = model.transform(rows_for(model, table))
     encoder = encoder_of(model)
     if encoder is None:
-        return replace(table, matrix=X)
+        refuse_missing(table)
+    with blame(MISFIT if restored else BAD_DATA):
+        X = model.transform(rows_for(model, table))
+    if encoder is None:
+        return replace(table, matrix=X, columns={})
     names = encoder.get_feature_names_out().tolist()
-    dense = X.toarray() if hasattr(X, "toarray") else X
+    with blame(USAGE):
+        dense = dense_rows(X, source=table.source)
     columns = {name: dense[:, place] for place, name in enumerate(names)}
     return replace(table, matrix=None, columns=columns)

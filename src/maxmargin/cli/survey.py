@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.data_files.cells import show
+from maxmargin.data_files.cells import shortest, show
+from maxmargin.data_files.dense import MOST_COLUMNS
 from maxmargin.data_files.formats import TITLES
 from maxmargin.data_files.reading import read_table
 from maxmargin.data_files.table import Table, absent_in, is_words
@@ -118,16 +119,24 @@ def _look_at_matrix(table: Table, found: Survey, impute: str | None) -> None:
         share = X.nnz / (X.shape[0] * X.shape[1])
         found.lines.append(("stored", f"{X.nnz:,} numbers ({100 * share:.3g} %)"))
         found.facts["density"] = share
+        places = np.arange(min(X.shape[1], MOST_COLUMNS))
+        if X.shape[1] > places.size:  # of so many, those that are used
+            places = np.unique(X.indices)
+            X = sparse.csr_matrix(
+                (X.data, np.searchsorted(places, X.indices), X.indptr),
+                shape=(X.shape[0], places.size),
+            )
         low = np.asarray(X.min(axis=0).todense()).ravel()
         high = np.asarray(X.max(axis=0).todense()).ravel()
     else:
+        places = np.arange(X.shape[1])
         absent = np.isnan(X)
         if impute is None:
             for row, column in np.argwhere(absent)[:1000]:
                 found.blame(0, f"row {row + 1}: column {column + 1} is missing")
         with np.errstate(invalid="ignore"):
             low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
-    _tell_constant([str(place + 1) for place in np.flatnonzero(low == high)], found)
+    _tell_constant([str(one + 1) for one in places[low == high].tolist()], found)
     _tell_ranges(low, high, found)
 
 
@@ -181,7 +190,9 @@ def _look_at_target(table: Table, found: Survey, task: str | None) -> None:
 
 def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
     classes, counts = np.unique(y.astype(str) if is_words(y) else y, return_counts=True)
-    names = [str(one).removesuffix(".0") for one in classes.tolist()]
+    names = (
+        classes.tolist() if is_words(y) else [shortest(one) for one in classes.tolist()]
+    )
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{names[place]} {counts[place]:,}" for place in order[:10])
     more = ", …" if len(names) > 10 else ""

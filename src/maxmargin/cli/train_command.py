@@ -55,7 +55,7 @@ def command(**options: Any) -> int:
     )
     from maxmargin.cli.models import checked_output, is_libsvm_name
 
-    checked_output(output)
+    checked_output(output, options["data"])
     table = read_for_learning(options["data"], options, voice)
     scaling = options["scale"]
     if is_libsvm_name(output) and scaling == "auto":
@@ -65,7 +65,7 @@ def command(**options: Any) -> int:
         _refuse_preprocessing(table, plan, output)
     voice.tell_notes()
     fitted = fit(table, plan.y, plan, voice)
-    _save(fitted, plan, output, voice)
+    _save(fitted, table, plan, output, voice)
     certificate = fitted.certificate
     stopped, converged = was_interrupted(certificate), is_converged(certificate)
     found = None
@@ -97,9 +97,13 @@ def _warn(certificate: Any) -> None:
 
 
 def _output(options: dict[str, Any]) -> str:
-    if options["output"]:
+    from maxmargin.cli.models import is_libsvm_name
+
+    if options["output"] == "-":
+        raise Failure(USAGE, "train -o -: a model goes to a file; name it")
+    if options["output"] is not None:
         output: str = options["output"]
-        if options["libsvm"] and not output.endswith((".model", ".libsvm")):
+        if options["libsvm"] and not is_libsvm_name(output):
             raise Failure(USAGE, f"--libsvm with -o {output}: name it .model")
         return output
     from maxmargin.data_files.formats import STDIN, stem_of
@@ -109,7 +113,7 @@ def _output(options: dict[str, Any]) -> str:
     return stem_of(options["data"]) + (".model" if options["libsvm"] else ".maxmargin")
 
 
-def _save(fitted: Fitted, plan: Plan, output: str, voice: Voice) -> None:
+def _save(fitted: Fitted, table: Table, plan: Plan, output: str, voice: Voice) -> None:
     from maxmargin.cli.failures import blame
     from maxmargin.cli.models import is_libsvm_name, save_model
     from maxmargin.persist import data_hash
@@ -119,7 +123,7 @@ def _save(fitted: Fitted, plan: Plan, output: str, voice: Voice) -> None:
         voice.note("LIBSVM's text knows columns by their place: their names are lost")
         model = fitted.machine  # the encoder does nothing but find columns by name
     with blame(USAGE):
-        save_model(model, output, data_hash=data_hash(fitted.X, plan.y))
+        save_model(model, output, data_hash=data_hash(table))
 
 
 def _refuse_preprocessing(table: Table, plan: Plan, output: str) -> None:
@@ -152,15 +156,16 @@ def _tell(
     from maxmargin.cli.learning import is_converged
 
     certificate = fitted.certificate
-    voice.figure("machine", machine_line(fitted.machine))
-    for line in str(certificate).splitlines():
-        label, _, text = line.partition(" ")
-        voice.figure(label, text.strip())
-    voice.figure("seconds", rounded(fitted.seconds, 3))
+    if not voice.quiet:
+        voice.figure("machine", machine_line(fitted.machine))
+        for line in str(certificate).splitlines():
+            label, _, text = line.partition(" ")
+            voice.figure(label, text.strip())
+        voice.figure("seconds", rounded(fitted.seconds, 3))
     if found is not None:
         tell_scores(found, voice)
-    size = Path(output).stat().st_size
-    voice.figure("model", f"{output} ({size:,} bytes)")
+    if not voice.quiet:
+        voice.figure("model", f"{output} ({Path(output).stat().st_size:,} bytes)")
     voice.know(
         data={
             "path": table.source,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from maxmargin.data_files import _svmlight_parse as parse
+from maxmargin.data_files.cells import show
 
 __all__ = ["reason_of"]
 
-_LONGEST = 40  # characters of the file that are shown
 _TOKEN = re.compile(rb"[^ \t\n#]*")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
@@ -50,27 +50,20 @@ def _previous_index(text: bytes, place: int) -> bytes:
     return text[start:colon]
 
 
-def _shown(token: bytes) -> str:
-    """Text in quotes, shortened, with escapes for what cannot be printed."""
-    cut = token[:_LONGEST]
-    dots = "…" if len(token) > _LONGEST else ""
-    return repr(cut)[1:] + dots
-
-
 def _query(token: bytes) -> str:
-    return f"{_shown(token)}: a query is written qid:3, once, between label and features"
+    return f"{show(token)}: a query is written qid:3, once, between label and features"
 
 
 def _order(token: bytes, before: bytes) -> str:
-    index = _shown(token.partition(b":")[0])
-    return f"index {index} follows index {_shown(before)}: indices must ascend"
+    index = show(token.partition(b":")[0])
+    return f"index {index} follows index {show(before)}: indices must ascend"
 
 
 def _value(token: bytes) -> str:
     value = token.partition(b":")[2]
     if not value:
-        return f"{_shown(token)} has no value; write index:value"
-    return f"the value of {_shown(token)} {_number(value)}"
+        return f"{show(token)} has no value; write index:value"
+    return f"the value of {show(token)} {_number(value)}"
 
 
 def _stray(byte: int) -> str:
@@ -83,13 +76,13 @@ def _label(token: bytes) -> str:
     if token.startswith(b"\xef\xbb\xbf"):
         return "a byte-order mark; save the file as plain text (UTF-8 without BOM)"
     if b":" in token:
-        return f"the label is missing before {_shown(token)}; write label index:value …"
+        return f"the label is missing before {show(token)}; write label index:value …"
     if b"," in token:
         return (
-            f"the label {_shown(token)} has a comma: several labels a line are not "
+            f"the label {show(token)} has a comma: several labels a line are not "
             "supported; write one number"
         )
-    return f"the label {_shown(token)} {_number(token)}"
+    return f"the label {show(token)} {_number(token)}"
 
 
 def _number(token: bytes) -> str:
@@ -112,13 +105,13 @@ def _number(token: bytes) -> str:
 def _index(token: bytes) -> str:
     index, colon, _ = token.partition(b":")
     if not (colon and index):
-        return f"{_shown(token)} is no pair; write index:value"
+        return f"{show(token)} is no pair; write index:value"
     if not _INTEGER.fullmatch(index):
-        return f"the index of {_shown(token)} is not a whole number"
+        return f"the index of {show(token)} is not a whole number"
     if index.startswith(b"-"):
-        return f"index {_shown(index)} is negative; indices count from 1"
+        return f"index {show(index)} is negative; indices count from 1"
     if index.startswith(b"+"):
-        return f"index {_shown(index)} has a sign; write digits only"
+        return f"index {show(index)} has a sign; write digits only"
     if not index.strip(b"0"):
         return "index 0: indices count from 1 (files that count from 0: zero_based=True)"
     return _above(token, None)
@@ -127,5 +120,5 @@ def _index(token: bytes) -> str:
 def _above(token: bytes, n_features: int | None) -> str:
     index = token.partition(b":")[0]
     if n_features is None:
-        return f"index {_shown(index)} is too large for 64 bits"
-    return f"index {_shown(index)} is above what {n_features} features allow"
+        return f"index {show(index)} is too large for 64 bits"
+    return f"index {show(index)} is above what {n_features} features allow"

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from maxmargin.data_files.cells import words_of
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
@@ -185,11 +186,18 @@ def _target(y: NDArray[Any], rows: int, name: str) -> NDArray[Any]:
         raise DataFileError(name, 0, reason)
     if y.dtype.kind in "US":
         words = np.empty(rows, dtype=object)
-        words[:] = [
-            one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
-            for one in y.tolist()
-        ]
+        try:
+            cells = [
+                one.decode() if isinstance(one, bytes) else str(one) for one in y.tolist()
+            ]
+        except UnicodeDecodeError as error:
+            reason = f"y holds text that is not UTF-8: {error.object!r}"
+            raise DataFileError(name, 0, reason) from error
+        words[:] = words_of(cells, {})
         return words
+    if y.dtype.kind in "iu" and bool(((y > 2**53) | (y < -(2**53))).any()):
+        reason = "y holds whole numbers beyond 2^53, which float64 would merge; code them"
+        raise DataFileError(name, 0, reason)
     return y.astype(np.float64)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.data_files.cells import show
+from maxmargin.data_files.cells import show, words_of
 from maxmargin.errors import DataFileError, load_extra
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def _column(arrow: Any, values: Any, column: str, name: str) -> NDArray[Any]:
         return found
     if types.is_boolean(kind) or types.is_string(kind) or types.is_large_string(kind):
         words = np.empty(len(values), dtype=object)
-        words[:] = values.cast(arrow.string()).to_pylist()
+        cells = values.cast(arrow.string()).to_pylist()
+        words[:] = words_of(["" if one is None else one for one in cells], {})
         return words
     reason = (
         f"column {show(column)} is of type {kind}: numbers, text, booleans or categories "

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MISSING", "is_missing", "numbers_of", "show", "words_of"]
+__all__ = ["MISSING", "is_missing", "numbers_of", "shortest", "show", "words_of"]
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands for a value that is not there, in any case and with blanks around it."""
@@ -53,7 +53,14 @@ def words_of(cells: Sequence[str], known: dict[str, str]) -> list[str | None]:
     return words
 
 
+def shortest(number: float) -> str:
+    """The fewest digits that bring a number's bits back; no fraction if it is whole."""
+    return repr(number).removesuffix(".0")
+
+
 def show(value: Any, *, longest: int = 40) -> str:
-    """A cell in a message: quoted, and not longer than a line can bear."""
-    text = str(value)
-    return repr(text if len(text) <= longest else text[: longest - 1] + "…")
+    """A piece of a file in a message: quoted, and not longer than a line can bear."""
+    text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+    if len(text) > longest:
+        text = text[: longest - 1] + "…"
+    return ascii(text).replace("\\u2026", "…") if isinstance(value, bytes) else repr(text)

@@ -10,9 +10,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.data_files.cells import is_missing, numbers_of, show
+from maxmargin.data_files.cells import is_missing, numbers_of, shortest, show
+from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.table import Table, absent_in, is_words
-from maxmargin.errors import InputError
+from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from typing import Self
@@ -108,9 +109,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise _missing(table, name, absent)
             known = column[~absent]
             if known.size == 0:
-                msg = f"{table.source}: column {show(name)} has no value at all; "
-                msg += "leave it out"
-                raise InputError(msg)
+                reason = f"column {show(name)} has no value at all; leave it out"
+                raise DataFileError(table.source, 0, reason)
             textual = is_words(column)
             self.kinds_.append("words" if textual else "number")
             self.categories_.append(sorted(set(known.tolist())) if textual else [])
@@ -171,24 +171,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encoded(self, table: Table, place: int, name: str, column: NDArray[Any]) -> Any:
         words = self.kinds_[place] == "words"
+        if not words and is_words(column):
+            column = _as_numbers(table, name, column)
         absent = absent_in(column)
         if absent.any():
             if self.impute is None:
-                raise _missing(table, name, absent)
+                advice = "fill it in, as training had no imputation"
+                raise _missing(table, name, absent, advice)
             column = column.copy()
             column[absent] = self.fills_[place]
         if not words:
-            if is_words(column):
-                row = next(
-                    row
-                    for row, one in enumerate(column)
-                    if numbers_of([str(one)]) is None
-                )
-                reason = (
-                    f"column {show(name)} holds {show(column[row])}, and numbers when "
-                    "the model was trained"
-                )
-                raise InputError(str(table.refuse(row, reason)))
             return sparse.csr_matrix(column.reshape(-1, 1)) if self.sparse_ else column
         return self._indicators(table, place, name, _as_words(column))
 
@@ -243,8 +235,7 @@ def as_table(X: Any) -> Table:
     if isinstance(X, Table):
         if X.named:
             return X
-        dense = X.matrix.toarray() if sparse.issparse(X.matrix) else X.matrix
-        columns = {f"x{place + 1}": dense[:, place] for place in range(dense.shape[1])}
+        columns = columns_of(X.matrix, source=X.source)
         return Table(
             X.source, X.format, columns=columns, y=X.y, target_name=X.target_name
         )
@@ -280,8 +271,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _as_words(column: NDArray[Any]) -> NDArray[Any]:
-    if is_words(column) and all(one is None or isinstance(one, str) for one in column):
-        return column
     words = np.empty(column.size, dtype=object)
     words[:] = [_word(one) for one in column.tolist()]
     return words
@@ -294,19 +283,35 @@ def _word(value: Any) -> str | None:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")
+        return shortest(value)
     return None if is_missing(text := str(value)) else text.strip()
 
 
-def _missing(table: Table, name: str, absent: NDArray[np.bool_]) -> InputError:
+def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+    """Text all of which are numbers, as CSV would have read it; other text is refused."""
+    cells = ["" if one is None else str(one) for one in column]
+    numbers = numbers_of(cells)
+    if numbers is not None and not np.isinf(numbers).any():
+        return numbers
+    alone = [numbers_of([cell]) for cell in cells]
+    row = next(row for row, one in enumerate(alone) if one is None or np.isinf(one).any())
+    reason = (
+        f"column {show(name)} holds {show(cells[row])}, and finite numbers when the "
+        "model was trained"
+    )
+    raise InputError(str(table.refuse(row, reason)))
+
+
+def _missing(
+    table: Table, name: str, absent: NDArray[np.bool_], advice: str = ""
+) -> InputError:
     row = int(np.argmax(absent))
     more = int(absent.sum()) - 1
     others = f", as in {more:,} more rows" if more else ""
-    return table.refuse(
-        row,
-        f"column {show(name)} is missing{others}; fill it in, leave it out, or say "
-        "--impute mean, median or most_frequent",
+    advice = advice or (
+        "fill it in, leave it out, or impute it (mean, median, most_frequent)"
     )
+    return table.refuse(row, f"column {show(name)} is missing{others}; {advice}")
 
 
 def _fill(known: NDArray[Any], impute: str | None) -> float | str | None:

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.data_files.arrays import read_npz
 from maxmargin.data_files.arrow import read_arrow
+from maxmargin.data_files.cells import show
 from maxmargin.data_files.delimited import read_delimited
 from maxmargin.data_files.formats import STDIN, format_of
 from maxmargin.data_files.opened import available_memory, open_bytes
 from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.table import Table
 from maxmargin.data_files.target import Wanted, chosen_column
-from maxmargin.errors import DataFileError
+from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from numpy.typing import NDArray
 
 __all__ = ["content_of", "read_table"]
 
 LARGEST = 64 << 30  # bytes that the arrays of one file may take
+MOST_FEATURES = 2**31 - 2  # of LIBSVM text, whose own programs have 32-bit indices
+BLOCK = 1 << 16  # bytes of LIBSVM text, read line by line where a line is wrong
+MOST_FAULTS = 100_000  # lines that are reported: some seconds
 
 
 def read_table(
@@ -103,6 +109,9 @@ def read_table(
 def content_of(path: str) -> bytes:
     """The bytes of a file, decompressed; or of standard input."""
     if path == STDIN:
+        if sys.stdin is None:
+            msg = "standard input is closed; name a file"
+            raise InputError(msg)
         return open_bytes(sys.stdin.buffer, name="<stdin>")
     return open_bytes(path)
 
@@ -118,10 +127,13 @@ def _from_libsvm(
     except DataFileError as error:
         first = content[:1000].split(b"\n", 1)[0]
         if error.line == 1 and b":" not in first and (b"," in first or b"\t" in first):
-            hint = f"{error.reason}; if this is a table, say --format csv or tsv"
+            hint = f"{error.reason}; if this is a table, its format is csv or tsv"
             raise DataFileError(name, 1, hint) from None
         raise
     X = data.X
+    if X.shape[1] > MOST_FEATURES:
+        # Once more, for the line of the index at fault.
+        read_svmlight(content, name=name, n_features=MOST_FEATURES)
     if n_features is not None and n_features > X.shape[1]:
         X.resize((X.shape[0], n_features))
     return Table(name, "libsvm", matrix=X, y=data.y)
@@ -131,32 +143,58 @@ def _readable(
     content: bytes, name: str, report: Callable[[DataFileError], None] | None
 ) -> Any:
     """All rows; or, if somebody is told of the lines at fault, all others."""
-    if report is None:
+    try:
         return read_svmlight(content, name=name)
-    rest, passed = content, 0
+    except DataFileError as error:
+        if report is None or not error.line:
+            raise
     kept: list[bytes] = []
-    while True:
+    passed = faults = 0
+    for block in _blocks_of_lines(content):
         try:
-            read_svmlight(rest, name=name)
-        except DataFileError as error:
-            if not error.line:
-                if passed and kept:  # nothing but blank lines behind the last fault
-                    break
-                raise
-            lines = rest.split(b"\n", error.line)
-            report(DataFileError(name, passed + error.line, error.reason))
-            kept.append(b"\n".join([*lines[: error.line - 1], b""]))
-            passed += error.line
-            if len(lines) <= error.line or not lines[error.line].strip():
-                break
-            rest = lines[error.line]
+            read_svmlight(block, name=name)
+        except DataFileError:
+            lines = block.split(b"\n")
         else:
-            kept.append(rest)
+            lines = []
+            kept.append(block)
+        for number, line in enumerate(lines, start=passed + 1):
+            reason = _fault_of(line)
+            if not reason:
+                kept += (line, b"\n")
+                continue
+            faults += 1
+            report(DataFileError(name, number, reason))
+            if faults == MOST_FAULTS:
+                more = f"{faults:,} lines cannot be used; what follows was not looked at"
+                report(DataFileError(name, number, more))
+                break
+        if faults == MOST_FAULTS:
             break
+        passed += block.count(b"\n")
     good = b"".join(kept)
     if not good.strip():
         raise DataFileError(name, 0, "no line of the file can be used")
     return read_svmlight(good, name=name)
+
+
+def _blocks_of_lines(content: bytes) -> Iterator[bytes]:
+    """Whole lines, so many bytes at a time."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + BLOCK) + 1 or len(content)
+        yield content[start:end]
+        start = end
+
+
+def _fault_of(line: bytes) -> str:
+    """What is wrong with a line of LIBSVM text; nothing, if it is blank or a comment."""
+    try:
+        # Asking the system for a limit would take longer than the line.
+        read_svmlight(line, limit=len(line) + 1)
+    except DataFileError as error:
+        return error.reason if error.line else ""
+    return ""
 
 
 def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
@@ -165,10 +203,23 @@ def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
     if columns is not None and isinstance(X, np.ndarray):
         named = {one: X[:, place].astype(np.float64) for place, one in enumerate(columns)}
         if y is not None:
-            label = wanted.target or "y"
-            return Table(name, "npz", columns=named, y=y, target_name=label)
+            return _beside(name, named, y, wanted)
         return _named(name, "npz", named, None, wanted)
     return Table(name, "npz", matrix=X, y=y)
+
+
+def _beside(
+    name: str, columns: dict[str, NDArray[Any]], y: NDArray[Any], wanted: Wanted
+) -> Table:
+    """Named columns and a target that stands apart from them and has no name."""
+    if wanted.target in columns:
+        table = _named(name, "npz", columns, None, wanted)
+        return replace(table, notes=("the array y of the file is not used",))
+    names = chain(["y"], (f"y{number}" for number in count(1)))
+    label = wanted.target or next(one for one in names if one not in columns)
+    note = f"target: the array y, named {show(label)} as there is a column 'y'"
+    notes = () if wanted.target or label == "y" else (note,)
+    return Table(name, "npz", columns=columns, y=y, target_name=label, notes=notes)
 
 
 def _named(

@@ -76,8 +76,7 @@ def chosen_column(names: Sequence[str], wanted: Wanted, *, source: str) -> Choic
             return Choice(name, f"target: column {show(name)}, by its name")
     if guess == "name":
         return Choice(None)
-    note = f"target: the last column, {show(names[-1])} (--target NAME for another)"
-    return Choice(names[-1], note)
+    return Choice(names[-1], f"target: the last column, {show(names[-1])}")
 
 
 def guessed_task(y: NDArray[Any]) -> tuple[str, str]:

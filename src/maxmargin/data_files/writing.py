@@ -10,6 +10,8 @@ from scipy import sparse
 
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
+from maxmargin.data_files.cells import shortest, show
+from maxmargin.data_files.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight
@@ -91,13 +93,20 @@ def numeric_matrix(table: Table, kind: str) -> Any:
 
 def named_columns(table: Table) -> dict[str, NDArray[Any]]:
     """Every feature and the target as a column; x1, x2, … where there are no names."""
-    if table.named:
-        columns = dict(table.columns)
-    else:
-        dense = table.matrix.toarray() if sparse.issparse(table.matrix) else table.matrix
-        columns = {f"x{place + 1}": dense[:, place] for place in range(dense.shape[1])}
+    columns = (
+        dict(table.columns)
+        if table.named
+        else columns_of(table.matrix, source=table.source)
+    )
     if table.y is not None:
-        columns[table.target_name or "target"] = table.y
+        name = table.target_name or "target"
+        if name in columns:
+            msg = (
+                f"{table.source}: the target and a feature are both named {show(name)}, "
+                "and columns of a table need different names; rename the feature"
+            )
+            raise InputError(msg)
+        columns[name] = table.y
     return columns
 
 
@@ -130,7 +139,7 @@ def _cells(column: NDArray[Any], delimiter: str) -> list[str]:
         }
         return [known[one] for one in column.tolist()]
     if column.dtype == np.float32:  # the digits that tell it from its neighbours
-        shown = [str(one) for one in column]
+        shown = [str(one).removesuffix(".0") for one in column]
     else:
-        shown = [repr(one) for one in column.tolist()]
-    return ["" if one == "nan" else one.removesuffix(".0") for one in shown]
+        shown = [shortest(one) for one in column.tolist()]
+    return ["" if one == "nan" else one for one in shown]

@@ -16,7 +16,7 @@ from maxmargin.observers.watcher import Guarded, number, relative_gap
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from maxmargin.solvers.base import Snapshot
+    from maxmargin.solvers.base import Measures, Snapshot
 
 
 @dataclass
@@ -137,10 +137,7 @@ class Progress(Guarded):
         run.gap, run.violation = relative_gap(measures), measures.violation
         if not math.isfinite(run.first[1]):  # some solvers only know it later
             run.first = (measures.gap, run.violation)
-        first, now, scale = run.first[0], measures.gap, max(map(abs, measures[:2]))
-        if not (math.isfinite(first) and math.isfinite(now)):
-            first, now, scale = run.first[1], run.violation, 1.0
-        share = _log_fraction(first, now, self.tol * scale)
+        share = share_done(run.first, measures, self.tol)
         run.fraction = max(run.fraction, min(0.99, share))
 
     def _draw(self, now: float, *, last: bool = False) -> None:
@@ -180,6 +177,14 @@ class Progress(Guarded):
         if last:
             parts += [stop.value for stop in stops if not stop.converged][:1]
         return "  ".join(parts)
+
+
+def share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
+    """How much of a run is done, from the gap and the violation that it began with."""
+    start, now, scale = first[0], measures.gap, max(map(abs, measures[:2]))
+    if not (math.isfinite(start) and math.isfinite(now)):
+        start, now, scale = first[1], measures.violation, 1.0
+    return _log_fraction(start, now, tol * scale)
 
 
 def _log_fraction(first: float, now: float, target: float) -> float:

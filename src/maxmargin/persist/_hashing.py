@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from maxmargin.data_files.table import Table
 from maxmargin.errors import InputError, InputTypeError
 
 __all__ = ["data_hash"]
@@ -26,14 +27,17 @@ def data_hash(X: Any, y: Any = None) -> str:
     2⁵³ count as the nearest float64. docs/format.md has the bytes.
 
     A table (pandas, polars, Arrow) is hashed by columns, each with its name: numbers as
-    above, all other values as text, with what is missing marked.
+    above, all other values as text, with what is missing marked. What
+    :func:`maxmargin.data_files.read_table` returns is hashed with its target, so that the
+    hash in a model of ``maxmargin train`` can be recomputed from the file.
 
     Parameters
     ----------
     X : array-like, sparse matrix or table of shape (n_samples, n_columns)
         Rows.
     y : array-like of shape (n_samples,) or None
-        Numbers or labels of any type, compared as text unless they are numbers.
+        Numbers or labels of any type, compared as text unless they are numbers; None is
+        the target of a :class:`~maxmargin.data_files.Table`, if it has one.
 
     Returns
     -------
@@ -50,6 +54,9 @@ def data_hash(X: Any, y: Any = None) -> str:
     >>> data_hash(X, [0, 1]) == data_hash(X.astype(np.float32), [0.0, 1.0])
     True
     """
+    if isinstance(X, Table):
+        y = X.y if y is None else y
+        X = X.columns if X.named else X.matrix
     whole = hashlib.sha256(b"maxmargin data 1\n")
     whole.update(_of_table(X) if _is_table(X) else _of_matrix(X))
     whole.update(b"none" if y is None else _of_column(y, "y"))
@@ -125,11 +132,16 @@ def _of_column(values: Any, name: str) -> bytes:
 
 
 def _is_table(X: Any) -> bool:
+    if isinstance(X, dict):
+        return True
     return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "shape"))
 
 
 def _of_table(X: Any) -> bytes:
-    names = X.column_names if hasattr(X, "column_names") else list(X.columns)
+    if isinstance(X, dict):
+        names = list(X)
+    else:
+        names = X.column_names if hasattr(X, "column_names") else list(X.columns)
     whole = hashlib.sha256()
     for name in names:
         letters = str(name).encode("utf-8", "surrogatepass")
