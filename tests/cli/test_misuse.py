@@ -42,7 +42,7 @@ def test_what_is_read_is_not_overwritten(run, tmp_path, argv, kept):
     before = (tmp_path / kept).read_bytes()
     done = run(*argv.split())
     assert done.code == 2
-    assert "this is what is read, and would be lost" in done.line
+    assert "the result would replace" in done.line
     assert (tmp_path / kept).read_bytes() == before
 
 

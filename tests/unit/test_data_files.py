@@ -540,3 +540,11 @@ def test_taking_rows_keeps_everything_together():
     some = table.take(np.array([3, 1]))
     assert some.columns["a"].tolist() == [3.0, 1.0] == some.y.tolist()
     assert [some.line_of(row) for row in (0, 1)] == [5, 3]
+
+
+def test_zeros_in_front_are_names(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("size,class\n0.5,01\n1.5,1\n2.5,02\n-0.25,01\n0,1\n")
+    table = read_table(path)
+    assert table.target().tolist() == ["01", "1", "02", "01", "1"]
+    assert table.columns["size"].tolist() == [0.5, 1.5, 2.5, -0.25, 0.0]

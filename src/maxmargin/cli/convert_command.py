@@ -32,7 +32,8 @@ def command(**options: Any) -> int:
     holds numbers only, words become columns of zeros and ones, and labels numbers.
     """
     voice = Voice("convert", json=options["json_"], quiet=options["quiet"])
-    from maxmargin.cli.models import MODEL_EXTENSIONS, checked_output
+    from maxmargin.cli.models import MODEL_EXTENSIONS
+    from maxmargin.cli.outputs import checked_output
 
     source, output = options["source"], options["output"]
     if output == "-":

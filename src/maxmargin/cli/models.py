@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from maxmargin.cli.failures import MISFIT, USAGE, Failure, blame
+from maxmargin.cli.failures import MISFIT, Failure, blame
 from maxmargin.data_files.cells import shortest
 from maxmargin.data_files.dense import dense_rows
 from maxmargin.data_files.encoder import TableEncoder
@@ -177,36 +177,6 @@ def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
     X = X.copy()
     X.resize((X.shape[0], expected))
     return X
-
-
-def checked_output(path: str | None, *inputs: str | None) -> None:
-    """Refuse a place that nothing can be written to, before hours of work.
-
-    Parameters
-    ----------
-    path : str or None
-        Where a command is to write; None is nowhere, or standard output.
-    *inputs : str or None
-        Files that it reads, none of which may be lost.
-    """
-    if path is None:
-        return
-    if not path:
-        raise Failure(USAGE, "the name of the file to write is empty")
-    target = Path(path)
-    if target.is_dir():
-        raise Failure(USAGE, f"{path}: this is a folder; name a file in it")
-    folder = target.resolve().parent  # of what a link points to
-    if not folder.is_dir():
-        raise Failure(USAGE, f"{path}: there is no folder {folder}")
-    if not target.exists():
-        return
-    if not (target.is_file() or target.is_char_device()):
-        raise Failure(USAGE, f"{path}: this is no file that can be written to")
-    for one in inputs:
-        if one and Path(one).exists() and target.samefile(one):
-            msg = f"{path}: this is what is read, and would be lost; write another file"
-            raise Failure(USAGE, msg)
 
 
 def labels_as_text(values: Any) -> list[str]:

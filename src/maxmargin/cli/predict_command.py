@@ -43,12 +43,12 @@ def command(**options: Any) -> int:
     if options["proba"] and options["decision"]:
         raise Failure(USAGE, "--proba and --decision: give one of the two")
     from maxmargin.cli.models import (
-        checked_output,
         encoder_of,
         load_model,
         machine_of,
         rows_for,
     )
+    from maxmargin.cli.outputs import checked_output
     from maxmargin.cli.preparing import refuse_missing
 
     if options["output"] == "-":

@@ -59,7 +59,8 @@ def command(**options: Any) -> int:
         raise Failure(USAGE, "--range is the range of --method minmax")
     if options["json_"] and options["output"] in (None, "-"):
         raise Failure(USAGE, "--json: say with -o where the scaled data are to go")
-    from maxmargin.cli.models import checked_output, encoder_of
+    from maxmargin.cli.models import encoder_of
+    from maxmargin.cli.outputs import checked_output
     from maxmargin.data_files.formats import format_of
     from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.writing import write_table

@@ -53,7 +53,8 @@ def command(**options: Any) -> int:
         read_for_learning,
         was_interrupted,
     )
-    from maxmargin.cli.models import checked_output, is_libsvm_name
+    from maxmargin.cli.models import is_libsvm_name
+    from maxmargin.cli.outputs import checked_output
 
     checked_output(output, options["data"])
     table = read_for_learning(options["data"], options, voice)

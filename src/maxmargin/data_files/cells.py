@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ __all__ = ["MISSING", "is_missing", "numbers_of", "shortest", "show", "words_of"
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands for a value that is not there, in any case and with blanks around it."""
 
+_CODE = re.compile(r"^\s*[+-]?0[0-9]", re.MULTILINE)
+
 
 def is_missing(cell: str) -> bool:
     """Whether the cell says that its value is not known."""
@@ -25,8 +28,9 @@ def is_missing(cell: str) -> bool:
 def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
     """The cells as float64, NaN where a value is missing; None if one is no number.
 
-    A number is what Python's ``float`` reads, but for underscores (``1_000``) and digits
-    of other scripts, which are more likely to be names.
+    A number is what Python's ``float`` reads, but for underscores (``1_000``), digits of
+    other scripts and zeros in front (``007``), which are more likely to be names: as
+    numbers ``01`` and ``1`` would be one.
     """
     try:
         numbers = np.fromiter(map(float, cells), np.float64, len(cells))
@@ -36,8 +40,9 @@ def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
             numbers = np.fromiter(map(float, known), np.float64, len(cells))
         except ValueError:
             return None
-    together = "".join(cells)
-    return numbers if together.isascii() and "_" not in together else None
+    together = "\n".join(cells)
+    named = "_" in together or not together.isascii() or _CODE.search(together)
+    return None if named else numbers
 
 
 def words_of(cells: Sequence[str], known: dict[str, str]) -> list[str | None]:

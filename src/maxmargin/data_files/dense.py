@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy import sparse
 
-from maxmargin.data_files._opened import available_memory
+from maxmargin.data_files.opened import available_memory
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.data_files.cells import shortest
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.errors import InputError
 
@@ -102,4 +103,4 @@ def _listed(values: Any) -> list[Any] | None:
 
 def _number(value: Any) -> str:
     """Shortest digits that bring the bits back; whole numbers as LIBSVM shows them."""
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return shortest(value) if isinstance(value, float) else str(value)
