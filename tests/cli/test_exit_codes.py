@@ -74,7 +74,7 @@ BAD = [
     ("single", "1 1:1\n1 1:2\n", "single: all rows have the class 1"),
     ("far", "1 1:1\n-1 9223372036854775807:1\n", "far:2: index '9223372036854775807'"),
     ("ragged.csv", "a,y\n1,2\n1\n", "ragged.csv:3: 1 field"),
-    ("gap.csv", "a,y\n1,0\n,1\n", "gap.csv:3: column 'a' is missing"),
+    ("gap.csv", "a,y\n1,0\n,1\n", "gap.csv:3: no value in column 'a'"),
     ("target.csv", "a,y\n1,0\n2,\n", "target.csv:3: the target 'y' is missing"),
     ("header.csv", "a,y\n", "header.csv:1: "),
     ("inf.csv", "a,y\n1,0\n-inf,1\n", "inf.csv:3: column 'a' is infinite"),

@@ -94,7 +94,7 @@ def test_missing_values_at_prediction_are_blamed_on_the_data(run):
     done = run("predict", "rows.maxmargin", "gap.npz")
     assert (done.code, done.line) == (
         3,
-        "gap.npz: row 2: column 2 is missing; fill it in",
+        "gap.npz: row 2: no value in column 2; fill it in",
     )
 
 
@@ -102,7 +102,7 @@ def test_no_advice_that_predict_cannot_follow(run, tmp_path):
     run("train", "fruit.csv")
     (tmp_path / "new.csv").write_text("weight,colour\n150,red\n,blue\n")
     line = run("predict", "fruit.maxmargin", "new.csv").line
-    expected = "new.csv:3: column 'weight' is missing; fill it in, as training had no"
+    expected = "new.csv:3: no value in column 'weight'; fill it in, as training had no"
     assert line.startswith(expected)
 
 

@@ -284,7 +284,7 @@ REFUSED = {
     b"1 3:4:5": "the value of '3:4:5' holds a second colon",
     b"1 a:1": "the index of 'a:1' is not a whole number",
     b"1 1.5:1": "the index of '1.5:1' is not a whole number",
-    b"1 0:1": "index 0: indices count from 1 (files that count from 0: zero_based=True)",
+    b"1 0:1": "index 0: indices count from 1; add 1 to all of them",
     b"1 -3:1": "index '-3' is negative",
     b"1 +3:1": "index '+3' has a sign",
     b"1 2:1 1:1": "index '1' follows index '2': indices must ascend",

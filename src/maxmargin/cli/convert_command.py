@@ -113,7 +113,7 @@ def _numeric(table: Table, kind: str, options: dict[str, Any], voice: Voice) -> 
         for name, column in table.columns.items():
             if np.isnan(column).any():
                 row = int(np.argmax(np.isnan(column)))
-                raise table.refuse(row, f"column {name!r} is missing; say --impute")
+                raise table.refuse(row, f"no value in column {name!r}; say --impute")
     if kind == "libsvm" and table.y is not None and is_words(table.y):
         classes = np.unique(table.target().astype(str))
         coded = np.searchsorted(classes, table.y.astype(str)).astype(np.float64)

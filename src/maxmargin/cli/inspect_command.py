@@ -87,14 +87,16 @@ def _tell(path: str, facts: dict[str, Any], voice: Voice) -> None:
 
 
 def _chosen(facts: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that are not the machine's defaults."""
+    """Kernel and C, which everybody wants to know, and what is not the default."""
     import maxmargin
 
     kind = getattr(maxmargin, facts["class"].removeprefix("maxmargin."), None)
     default = {} if kind is None else kind().get_params()
-    return {
+    known = facts["parameters"]
+    first = {name: known[name] for name in ("kernel", "C") if name in known}
+    return first | {
         name: value
-        for name, value in facts["parameters"].items()
+        for name, value in known.items()
         if value is not None and (name not in default or default[name] != value)
     }
 

@@ -64,7 +64,7 @@ def refuse_missing(table: Table, *, advice: str = "fill it in, or say --impute")
     absent = np.isnan(table.matrix)
     if absent.any():
         row, column = np.argwhere(absent)[0].tolist()
-        reason = f"column {column + 1} is missing; {advice}"
+        reason = f"no value in column {column + 1}; {advice}"
         raise table.refuse(row, reason)
 
 

@@ -87,7 +87,10 @@ def _look_at_features(table: Table, found: Survey, impute: str | None) -> None:
         absent = absent_in(column)
         if impute is None:
             for row in np.flatnonzero(absent):
-                found.blame(table.line_of(int(row)), f"column {show(name)} is missing")
+                found.blame(
+                    table.line_of(int(row)),
+                    f"no value in column {show(name)}",
+                )
         known = column[~absent]
         if known.size == 0:
             found.blame(0, f"column {show(name)} has no value at all")
@@ -133,7 +136,7 @@ def _look_at_matrix(table: Table, found: Survey, impute: str | None) -> None:
         absent = np.isnan(X)
         if impute is None:
             for row, column in np.argwhere(absent)[:1000]:
-                found.blame(0, f"row {row + 1}: column {column + 1} is missing")
+                found.blame(0, f"row {row + 1}: no value in column {column + 1}")
         with np.errstate(invalid="ignore"):
             low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     _tell_constant([str(one + 1) for one in places[low == high].tolist()], found)

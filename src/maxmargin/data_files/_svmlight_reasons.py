@@ -113,7 +113,7 @@ def _index(token: bytes) -> str:
     if index.startswith(b"+"):
         return f"index {show(index)} has a sign; write digits only"
     if not index.strip(b"0"):
-        return "index 0: indices count from 1 (files that count from 0: zero_based=True)"
+        return "index 0: indices count from 1; add 1 to all of them"
     return _above(token, None)
 
 

@@ -311,7 +311,7 @@ def _missing(
     advice = advice or (
         "fill it in, leave it out, or impute it (mean, median, most_frequent)"
     )
-    return table.refuse(row, f"column {show(name)} is missing{others}; {advice}")
+    return table.refuse(row, f"no value in column {show(name)}{others}; {advice}")
 
 
 def _fill(known: NDArray[Any], impute: str | None) -> float | str | None:

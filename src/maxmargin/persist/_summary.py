@@ -100,6 +100,9 @@ def _parameters(estimator: Any, *, changed: bool) -> dict[str, Any]:
             continue
         if not changed or _shown(value) != _shown(default):
             found[name] = _shown(value)
+    gamma = vars(estimator).get("gamma_")
+    if isinstance(gamma, float) and isinstance(found.get("gamma"), str):
+        found["gamma_"] = _shown(gamma)  # the number that the word stood for
     return found
 
 
