@@ -458,8 +458,9 @@ def test_check_says_what_training_would_refuse(run, tmp_path):
 def test_inspect_shows_certificate_support_and_origin(run):
     run("train", "fruit.csv", "-C", "3")
     done = run("inspect", "fruit.maxmargin")
-    for expected in ("SVC(kernel=rbf, C=3", "TableEncoder", "StandardScaler", "vectors",
-                     "apple", "violation", "SHA-256", "numpy", "2: weight, colour"):  # fmt: skip
+    told = ("SVC(kernel=rbf, C=3", "TableEncoder", "StandardScaler", "vectors", "apple",
+            "violation", "SHA-256", "numpy", "2: weight, colour")  # fmt: skip
+    for expected in told:
         assert expected in done.out
     told = run("inspect", "fruit.maxmargin", "--json").json
     assert told["certificate"]["ok"] is True
