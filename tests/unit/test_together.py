@@ -139,3 +139,12 @@ def test_the_answer_of_two_points():
     assert answer.bias == pytest.approx(0.0, abs=1e-15)
     assert answer.norm2 == pytest.approx(1.0)
     assert (answer.n_support, answer.n_bound, answer.cost) == (2, 0, 0.0)
+
+
+def test_what_cancels_leaves_nothing_behind():
+    # K is the identity but for underflow: two classes of seven points have b = 0.
+    X = np.random.default_rng(0).standard_normal((14, 2))
+    y = np.arange(14) % 2
+    fitted = SVC(gamma=1e6).fit(X, y)
+    assert fitted.intercept_.tolist() == [0.0]
+    assert SVC(gamma=1e6, callbacks=[History()]).fit(X, y).intercept_.tolist() == [0.0]

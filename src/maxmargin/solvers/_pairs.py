@@ -369,14 +369,19 @@ move_pairs = _MOVES[1]
 
 
 def _fresh_gradient(K, q, beta, p, out):
-    """Out = p + Kβ on the leading q×q block: what steps have added up, without drift."""
+    """Out = Kβ + p on the leading q×q block: what steps have added up, without drift.
+
+    p comes last: where it cancels Kβ, values of next to nothing would be left of it.
+    """
     for k in range(q):
-        out[k] = p[k]
+        out[k] = 0.0
     for i in range(q):
         if beta[i] != 0.0:
             row, step = K[i][:q], beta[i]
             for k in range(q):
                 out[k] += step * row[k]
+    for k in range(q):
+        out[k] += p[k]
 
 
 fresh_gradient = njit(_fresh_gradient)
