@@ -4,6 +4,7 @@
     python -m benchmarks.linear a9a w8a         a part: printed, kept in .cache/linear
     python -m benchmarks.linear --quick         a look in under 3 minutes
     python -m benchmarks.linear a9a --merge     measure a part anew, put it in the results
+    python -m benchmarks.linear --curves        growth and memory alone, into the results
     python -m benchmarks.linear --pages         README and docs from the stored results
     python -m benchmarks.linear covtype --solvers auto newton     solvers of ours
 
@@ -60,6 +61,9 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cap", type=float, default=180.0, help="seconds of a run (180)")
     parser.add_argument("--quick", action="store_true", help="few rows, one repetition")
     parser.add_argument("--merge", action="store_true", help="into the stored results")
+    parser.add_argument(
+        "--curves", action="store_true", help="only growth and memory, into the results"
+    )
     parser.add_argument("--pages", action="store_true", help="measure nothing")
     chosen = parser.parse_args(given)
     unknown = [name for name in chosen.sets if name not in SETS]
@@ -120,23 +124,49 @@ def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any
     try:
         for _ in rows_of(run, children, chosen, plan):
             save(run, kept)
-        if chosen.sets:
-            return run
-        sizes = QUICK_SIZES if chosen.quick else growth.SIZES
-        for case in growth.CASES[-1:] if chosen.quick else growth.CASES:
-            about = f"{case[0]}, {case[1].replace('_', ' ')}"
-            with told(run, f"growth of {about}"):
-                curves = growth.measure(children, case, sizes, plan)
-                run.setdefault("growth", {})[about] = curves
-            save(run, kept)
+        if not chosen.sets:
+            grow(run, children, plan, kept, quick=chosen.quick)
     finally:
         for child in children:
             child.stop()
-    if memory.available():
-        cases = footprint.CASES[:1] if chosen.quick else footprint.CASES
-        with told(run, "memory"):
-            run["memory"] = footprint.measure(cases, plan)
+    if not chosen.sets:
+        weigh(run, plan, quick=chosen.quick)
     return run
+
+
+def grow(
+    run: dict[str, Any], children: list[Child], plan: Plan, kept: Path, *, quick: bool
+) -> None:
+    """Curves of growth; what there is so far is kept after every one."""
+    sizes = QUICK_SIZES if quick else growth.SIZES
+    for case in growth.CASES[-1:] if quick else growth.CASES:
+        about = f"{case[0]}, {case[1].replace('_', ' ')}"
+        with told(run, f"growth of {about}"):
+            curves = growth.measure(children, case, sizes, plan)
+            run.setdefault("growth", {})[about] = curves
+        save(run, kept)
+
+
+def weigh(run: dict[str, Any], plan: Plan, *, quick: bool) -> None:
+    """Memory, where it can be measured."""
+    if memory.available():
+        with told(run, "memory"):
+            cases = footprint.CASES[:1] if quick else footprint.CASES
+            run["memory"] = footprint.measure(cases, plan)
+
+
+def add_curves(plan: Plan) -> None:
+    """Memory and growth alone, into the stored results as they come."""
+    run = json.loads(RESULTS.read_text(encoding="utf-8"))
+    weigh(run, plan, quick=False)
+    save(run, RESULTS)
+    children = [Child(name) for name in ALL]
+    try:
+        grow(run, children, plan, RESULTS, quick=False)
+    finally:
+        for child in children:
+            child.stop()
+    publish(run)
 
 
 def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
@@ -162,6 +192,9 @@ def main(given: list[str] | None = None) -> None:
         publish(json.loads(RESULTS.read_text(encoding="utf-8")))
         return
     plan = Plan(repeat=chosen.repeat, cap=chosen.cap, rows=chosen.rows)
+    if chosen.curves:
+        add_curves(plan)
+        return
     if chosen.quick:  # a look is often taken on a busy machine: wait asleep, not awake
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         plan = QUICK
