@@ -31,6 +31,14 @@ import maxmargin
 print(time.perf_counter() - began)
 """
 
+# A whole process, the start of Python included: what a person waits for.
+HELP = """
+import subprocess, sys, time
+began = time.perf_counter()
+subprocess.run([sys.executable, "-m", "maxmargin", "--help"], check=True, stdout=-3)
+print(time.perf_counter() - began)
+"""
+
 FIT = """
 import time
 import sklearn.svm
@@ -92,8 +100,10 @@ def measure(repeats: int = 5, cold_repeats: int = 3) -> list[Row]:
         large = [Path(folder, f"large{k}") for k in range(cold_repeats)]
         cold_large = [seconds(LARGE, cache) for cache in large]
         imports = [seconds(IMPORT, caches[-1]) for _ in range(repeats)]
+        helps = [seconds(HELP, caches[-1]) for _ in range(repeats)]
     return [
         Row("import maxmargin", 0.3, imports),
+        Row("maxmargin --help, the whole process", 0.3, helps),
         Row("first fit in a new process, cache filled", 1.0, warm),
         Row("first fit ever, cache empty, 569 rows", 8.0, cold),
         Row("first fit ever, cache empty, 1,707 rows", 8.0, cold_large),
