@@ -156,3 +156,18 @@ def test_scaling_is_restored_for_rows_without_a_target(run, tmp_path):
     assert done.code == 0
     table = read_table("b.csv", guess="none")
     assert list(table.columns) == ["weight", "colour=blue", "colour=green", "colour=red"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [("scale", "-o", "out"), ("train", "--scale", "maxabs", "-o", "m.maxmargin")],
+    ids=lambda call: call[0],
+)
+def test_one_huge_index_is_not_scaled(call, run, tmp_path):
+    (tmp_path / "wide").write_text("1 1:1\n-1 1:2\n1 200000000:1\n-1 1:3\n")
+    command, *options = call
+    done = run(command, "wide", *options)
+    assert done.code == 3
+    assert "wide: 200,000,000 columns are more than" in done.err
+    assert run("train", "wide", "-o", "m.maxmargin").code == 0  # unused ones cost nothing
+    assert run("check", "wide").code == 0

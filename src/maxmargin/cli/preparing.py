@@ -30,6 +30,7 @@ __all__ = [
 
 _DENSE = 0.5  # share of numbers that are not zero, from which on rows are kept dense
 _LARGEST = 1 << 27  # numbers of a dense matrix that is made of a sparse one
+_WIDEST = 1 << 24  # columns that a scaler keeps some numbers of, be they empty or not
 
 
 @contextmanager
@@ -96,4 +97,10 @@ def fit_scaler(scaler: Any, X: Any, voice: Voice, *, option: str = "--scale") ->
         if isinstance(scaler, StandardScaler):
             voice.note("scale: sparse rows are not centred, which would fill their zeros")
             scaler.set_params(with_mean=False)
+        if X.shape[1] > _WIDEST:
+            msg = (
+                f"{X.shape[1]:,} columns are more than {option} can scale ({_WIDEST:,}): "
+                "leave it out, number the columns anew, or use svm-scale"
+            )
+            raise InputError(msg)
     return scaler.fit_transform(X)
