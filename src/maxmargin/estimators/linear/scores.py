@@ -46,7 +46,7 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
     # NaN and inf in X are found in the outputs, which costs no pass over X.
     rows = prediction_rows(estimator, X, finite=False)
     with np.errstate(over="ignore", invalid="ignore"):  # refused just below
-        products = _products(rows, coef)
+        products = _products(rows, coef, getattr(estimator, "n_jobs", None))
         outputs: Vector = products[:, :lines] + intercept
     if not np.isfinite(products).all():
         prediction_rows(estimator, X)  # which says so if X is not finite
@@ -59,7 +59,7 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
     return outputs
 
 
-def _products(rows: Any, coef: Vector) -> Vector:
+def _products(rows: Any, coef: Vector, n_jobs: int | None) -> Vector:
     """XW', and perhaps a column more; not finite if anything in X is not.
 
     A BLAS may leave out what is times 0. SciPy's sparse products do not, nor do ours,
@@ -72,7 +72,7 @@ def _products(rows: Any, coef: Vector) -> Vector:
     if len(coef) == 1:
         if rows.size < LARGE:
             return Design(rows, 0.0, Workers(1)).times(coef[0])[:, None]
-        with Workers(None) as workers:
+        with Workers(n_jobs) as workers:
             return Design(rows, 0.0, workers).times(coef[0])[:, None]
     columns = coef.T if coef.all() else np.column_stack([coef.T, np.ones(width)])
     if rows.dtype == columns.dtype:
