@@ -112,10 +112,14 @@ def spread_of(X: Any) -> Spread:
         return Spread(np.zeros(X.shape[1]), False, unit_scale(largest_magnitude(X.data)))
     if X.shape[0] == 0:
         return Spread(np.zeros(X.shape[1]), False, 1.0)
-    low = X.min(axis=0, initial=np.inf).astype(np.float64)
-    high = X.max(axis=0, initial=-np.inf).astype(np.float64)
+    # Methods of arrays take twice as long where a fit takes half a millisecond.
+    low = np.minimum.reduce(X, axis=0).astype(np.float64, copy=False)
+    high = np.maximum.reduce(X, axis=0).astype(np.float64, copy=False)
     scale = unit_scale(max(float(high.max(initial=0.0)), -float(low.min(initial=0.0))))
-    means = X.mean(axis=0, dtype=np.float64) if scale == 1.0 else 0.5 * low + 0.5 * high
+    if scale == 1.0:
+        means = np.add.reduce(X, axis=0, dtype=np.float64) / X.shape[0]
+    else:
+        means = 0.5 * low + 0.5 * high
     ranges = (high * scale - low * scale) ** 2
     remote = bool(((means * scale) ** 2).sum() > _REMOTE * ranges.sum())
     return Spread(means, remote, scale)

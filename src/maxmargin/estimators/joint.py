@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.certificate import Certificate
-from maxmargin.estimators.multiclass import Duals, Scheme, used_rows
+from maxmargin.estimators.multiclass import Duals, Scheme, grouped
 from maxmargin.estimators.parts import Expansion, Part
 from maxmargin.kernels.shifted import ShiftedGram
 from maxmargin.problem import (
@@ -111,7 +111,7 @@ class AllAtOnce(Scheme):
             self._told(found.coef),
             self._told(np.atleast_2d(found.intercept)),
         )
-        support = used_rows(self.codes.size, [(part.rows, coef)], self.codes)
+        support = grouped(part.rows[coef.any(axis=1)], self.codes)
         whole = np.zeros((self.codes.size, self.lines))
         whole[part.rows] = coef
         counts = np.bincount(self.codes[support], minlength=len(self.classes))

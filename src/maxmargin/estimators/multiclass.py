@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     # (name, rows, y) → the problem that tells y = +1 from y = −1
     Maker = Callable[[str, Index, Vector], Part]
 
-__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "ovr_scores", "used_rows", "votes"]
+__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "grouped", "ovr_scores", "votes"]
 
 
 class Duals(NamedTuple):
@@ -79,13 +79,12 @@ class Scheme:
         raise NotImplementedError
 
 
-def used_rows(n: int, parts: Sequence[tuple[Index, Vector]], codes: Index) -> Index:
-    """Rows that support any of the problems (rows, coefficients), grouped by class."""
-    used = np.zeros(n, dtype=bool)
-    for at, coef in parts:
-        used[at[coef.any(axis=1) if coef.ndim == 2 else coef != 0.0]] = True
-    rows = np.flatnonzero(used)
-    return rows[np.argsort(codes[rows], kind="stable")]
+def grouped(rows: Index, codes: Index) -> Index:
+    """These rows, each once, class by class."""
+    used = np.zeros(codes.size, dtype=bool)
+    used[rows] = True
+    once = np.flatnonzero(used)
+    return once[np.argsort(codes[once], kind="stable")]
 
 
 class OneVsOne(Scheme):
@@ -113,14 +112,13 @@ class OneVsOne(Scheme):
             rows = np.flatnonzero(self.codes >= 0)
             y = np.where(self.codes[rows] == 1, 1.0, -1.0)
             return [make(f"{classes[0]} against {classes[1]}", rows, y)]
-        return [
-            make(
-                f"{classes[i]} against {classes[j]}",
-                np.concatenate([members[i], members[j]]),
-                np.repeat([1.0, -1.0], [members[i].size, members[j].size]),
-            )
-            for i, j in self.pairs
-        ]
+        made = []
+        for i, j in self.pairs:
+            rows = np.concatenate([members[i], members[j]])
+            y = np.ones(rows.size)
+            y[members[i].size :] = -1.0
+            made.append(make(f"{classes[i]} against {classes[j]}", rows, y))
+        return made
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
         """LIBSVM's table: every row meets the k − 1 other classes.
@@ -129,14 +127,17 @@ class OneVsOne(Scheme):
         above its own class, else in line j.
         """
         k = len(self.classes)
-        support = used_rows(self.codes.size, _tables(parts), self.codes)
-        place = np.full(self.codes.size, -1, dtype=np.intp)
+        used = [np.flatnonzero(found.coef) for _, found in parts]
+        rows = [part.rows[at] for (part, _), at in zip(parts, used, strict=True)]
+        support = grouped(np.concatenate(rows), self.codes)
+        place = np.empty(self.codes.size, dtype=np.intp)
         place[support] = np.arange(support.size)
         dual_coef = np.zeros((k - 1, support.size))
-        for (i, j), (part, found) in zip(self.pairs, parts, strict=True):
-            for own, line in ((i, j - 1), (j, i)):
-                mine = (self.codes[part.rows] == own) & (found.coef != 0.0)
-                dual_coef[line, place[part.rows[mine]]] = found.coef[mine]
+        for (i, j), (_, found), at, own in zip(
+            self.pairs, parts, used, rows, strict=True
+        ):
+            lines = np.where(self.codes[own] == i, j - 1, i)
+            dual_coef[lines, place[own]] = found.coef[at]
         return Duals(
             support=support,
             n_support=np.bincount(self.codes[support], minlength=k).astype(np.int32),
@@ -180,7 +181,8 @@ class OneVsRest(Scheme):
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
         """One line for every class."""
-        support = used_rows(self.codes.size, _tables(parts), self.codes)
+        used = [part.rows[found.coef != 0.0] for part, found in parts]
+        support = grouped(np.concatenate(used), self.codes)
         dual_coef = np.zeros((len(parts), support.size))
         for line, (part, found) in enumerate(parts):
             whole = np.zeros(self.codes.size)
@@ -204,10 +206,6 @@ class OneVsRest(Scheme):
             coef[support] = dual_coef[line]
             found.append(coef[part.rows])
         return found
-
-
-def _tables(parts: Sequence[tuple[Part, Expansion]]) -> list[tuple[Index, Vector]]:
-    return [(part.rows, found.coef) for part, found in parts]
 
 
 def votes(decisions: Vector, k: int) -> Index:

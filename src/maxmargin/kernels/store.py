@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import njit
+from maxmargin.kernels.mirror import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,17 +52,7 @@ def _add_rows(table, slots, coef, rows, out):
                 out[t] += factor * np.float64(source[rows[t]])
 
 
-def _turn(table, border):
-    """Copy the values between the classes from the lower corner into the upper."""
-    for a in range(0, border, 64):
-        for b in range(border, table.shape[0], 64):
-            for i in range(a, min(a + 64, border)):
-                for j in range(b, min(b + 64, table.shape[0])):
-                    table[i, j] = table[j, i]
-
-
 _gather = njit(_gather)
-_turn = njit(_turn)
 _add_rows = njit(_add_rows, fastmath={"contract"})
 
 
@@ -259,7 +250,7 @@ class StoredGram:
             table[:border, :border] = self._own[0]
             table[border:, border:] = self._own[1]
             self._gram.block(everyone[border:], everyone[:border], table[border:])
-            _turn(table, border)
+            mirror(table, border, self.n)
         self._slot, self._used = everyone, self.n
 
     def _compute_beside(

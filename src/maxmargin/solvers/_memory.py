@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import njit
+from maxmargin.kernels.mirror import mirror
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,15 +28,6 @@ __all__ = ["RowStore", "WorkingMemory", "capacity"]
 def capacity(n: int, cache_bytes: int, dtype: np.dtype[Any]) -> int:
     """Members whose block fits in ``cache_bytes``: at least 2, at most n."""
     return max(min(n, 2), min(n, int(np.sqrt(cache_bytes / dtype.itemsize))))
-
-
-def _mirror(K, old, q):
-    """Copy rows old…q−1 into the same columns of the rows above; tile by tile."""
-    for a in range(0, old, 64):
-        for b in range(old, q, 64):
-            for i in range(a, min(a + 64, old)):
-                for j in range(b, min(b + 64, q)):
-                    K[i, j] = K[j, i]
 
 
 def _close_gaps(K, filled, members, q, leaving):
@@ -68,7 +60,6 @@ def _spread(flat, filled, before, after):
             flat[i * after + k] = flat[i * before + k]
 
 
-_mirror = njit(_mirror)
 _close_gaps = njit(_close_gaps)
 _spread = njit(_spread)
 
@@ -105,7 +96,7 @@ class WorkingMemory:
         K = self._square(q)
         if q > old:
             gram.block(members[old:], members, K[old:q])
-            _mirror(K, old, q)
+            mirror(K, old, q)
             new = np.arange(old, q)
             K[new, new] = diagonal[old:q]
             self._filled = q

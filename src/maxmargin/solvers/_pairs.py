@@ -59,7 +59,7 @@ CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
 # Relative rounding error of kernel values
 SINGLE_NOISE, DOUBLE_NOISE = 1e-7, 1e-12
 
-_BLOCK = 256  # a sweep keeps one minimum a block, then looks for its place in that block
+_BLOCK = 64  # a sweep keeps one minimum a block, then looks for its place in that block
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
