@@ -41,15 +41,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin._jit import njit
-from maxmargin._jit.prefetch import prefetch
 from maxmargin._jit.random import shuffle
-from maxmargin.design import add_row, dot_row, fetch_row
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearModel, LinearProblem
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._anderson import Epochs
 from maxmargin.solvers.linear._face import face_step
+from maxmargin.solvers.linear._visits import GRAIN, visit
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -62,81 +60,11 @@ __all__ = ["DualDescent"]
 
 _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000
-_AHEAD = 4  # rows that are on their way while one is visited
-_GRAIN = 1e-12  # of a gradient that is worth following
 _SOLVED = 0.02  # of the violation at the last look
 _SLOW = 30  # epochs from which on more is tried
 _CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
 _FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
 _DRIFT = 50  # epochs after which w is computed anew
-
-
-def _best(old, F, q, epsilon, lower, upper):
-    """The β of a row that maximises the dual, the others as they are."""
-    if q <= 0.0:  # an empty row: its F never changes
-        return upper if F < -epsilon else lower if F > epsilon else 0.0
-    new = old - (F + epsilon) / q
-    if new < 0.0:
-        new = min(0.0, old - (F - epsilon) / q)
-    return min(max(new, lower), upper)
-
-
-_best = njit(_best)
-
-
-def _visit(
-    rows, scaling, table, epsilon, w, order, place, figures, visits
-):  # fmt: skip
-    """At most ``visits`` rows of an epoch.
-
-    A line of ``table`` is all that is known of a row, side by side in memory, for rows
-    come in random order: β, p, lower, upper, ridge and q. ``place`` = (next row in the
-    order, how many are left in it, visits so far); ``figures`` = (limit beyond which a
-    satisfied row is left out, worst violation so far, and of the last visit: row, β
-    before and after, F).
-    """
-    while visits > 0 and place[0] < place[1]:
-        visits -= 1
-        place[2] += 1
-        at = place[0]
-        if at + 2 * _AHEAD < place[1]:
-            prefetch(table, order[at + 2 * _AHEAD] * 6)
-            fetch_row(rows, order[at + _AHEAD])
-        i = order[at]
-        line = table[i]
-        old, lower, upper = line[0], line[2], line[3]
-        F = dot_row(rows, i, w, scaling) + line[1] + line[4] * old
-        up = F + (epsilon if old >= 0.0 else -epsilon)
-        down = F + (epsilon if old > 0.0 else -epsilon)
-        wrong = 0.0
-        if up < 0.0 and old < upper:
-            wrong = -up
-        elif down > 0.0 and old > lower:
-            wrong = down
-        else:
-            # Satisfied by this much on every side it could go to.
-            slack = np.inf
-            if old < upper:
-                slack = up
-            if old > lower:
-                slack = min(slack, -down)
-            if slack > figures[0]:
-                place[1] -= 1
-                order[at], order[place[1]] = order[place[1]], i
-                continue
-        place[0] = at + 1
-        figures[1] = max(figures[1], wrong)
-        q = line[5]
-        if wrong <= _GRAIN:
-            continue
-        new = _best(old, F, q, epsilon, lower, upper)
-        if new != old:
-            line[0] = new
-            add_row(rows, i, new - old, w, scaling)
-        figures[2], figures[3], figures[4], figures[5] = i, old, new, F
-
-
-_visit = njit(_visit)
 
 
 @dataclass(slots=True)
@@ -238,7 +166,7 @@ class DualDescent(Steppable):
                 if len(state.epochs) <= 1:  # epochs to be extrapolated are alike
                     shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
                 state.shuffled = True
-            _visit(
+            visit(
                 design.rows, design.scaling, state.table, problem.epsilon, state.w,
                 state.order, state.place, state.figures, visits,
             )  # fmt: skip
@@ -262,7 +190,7 @@ class DualDescent(Steppable):
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
-            if state.looked.violation <= _GRAIN:  # nobody would move
+            if state.looked.violation <= GRAIN:  # nobody would move
                 return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
 
