@@ -2,7 +2,7 @@
 
 A loop takes the arrays of its rows apart once, before it begins: what is taken out of a
 record is counted as in use, by an atomic addition each, and the threads of several
-classes would count in the same place. For rows of 50 numbers that was a third of an epoch.
+classes would count in the same place: a quarter of an epoch for rows of 50 numbers.
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ def _csr_visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
             prefetch(table, later * 6)
             prefetch(indptr, later)
             begin, end = indptr[soon], indptr[soon + 1]
-            for e in range(begin, min(end, begin + 64), 16):  # a line of the cache, or two
+            for e in range(
+                begin, min(end, begin + 64), 16
+            ):  # a line of the cache, or two
                 prefetch(indices, e)
                 prefetch(data, e)
                 prefetch(data, e + 8)

@@ -16,6 +16,9 @@ epoch before is left out (shrinking) until the next look at all rows.
 
 Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap, and says
 which rows must come back. When the next look is due follows from how fast the gap fell.
+The primal is that of w with the best weight for the constant column
+(:mod:`~maxmargin.solvers.linear._constant`): an epoch leaves that one, which every row
+moves, the furthest off, and half of the gap was often its.
 In a run that takes longer, epochs of squared losses are made in the same order and
 extrapolated (:mod:`~maxmargin.solvers.linear._anderson`). Bounds that are met and left
 again are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
@@ -43,9 +46,15 @@ import numpy as np
 
 from maxmargin._jit.random import shuffle
 from maxmargin.errors import InputError
-from maxmargin.problem import LinearModel, LinearProblem
+from maxmargin.problem import (
+    LinearModel,
+    LinearProblem,
+    linear_objective,
+    linear_violation,
+)
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._anderson import Epochs
+from maxmargin.solvers.linear._constant import best_shift
 from maxmargin.solvers.linear._face import face_step
 from maxmargin.solvers.linear._visits import GRAIN, visit
 from maxmargin.solvers.step import Step
@@ -64,6 +73,7 @@ _SOLVED = 0.02  # of the violation at the last look
 _SLOW = 30  # epochs from which on more is tried
 _CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
 _FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
+_SLOWER = 1.5  # by how much more than it did the gap will take
 _DRIFT = 50  # epochs after which w is computed anew
 
 
@@ -81,6 +91,7 @@ class State:
     look_at: int = 1  # epoch after which all rows are looked at again
     looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
     outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
+    shift: float = 0.0  # of the constant's weight, at that look
     gap: float = np.inf  # relative, at the last look
     gap_at: int = 0  # epoch of that look
     exact_at: int = 0  # epoch at which w was computed anew
@@ -210,9 +221,14 @@ class DualDescent(Steppable):
             self._cross_face(problem, state)
         if state.epoch - state.exact_at >= _DRIFT:
             state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
+        about, state.shift = abs(state.shift), 0.0
         state.outputs = problem.design.times(state.w)
-        model = self._model(problem, state, state.outputs)
-        state.looked = Measures.of_linear(problem, model)
+        worst = linear_violation(problem, self._model(problem, state, state.outputs))
+        if problem.design.scaling and state.epoch:
+            weight = float(state.w[-1])
+            state.shift = best_shift(problem, state.outputs, weight, about)
+        both = linear_objective(problem, self._model(problem, state, state.outputs))
+        state.looked = Measures(both.primal, both.dual, worst)
         gap = state.looked.relative_gap
         state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch
@@ -240,7 +256,8 @@ class DualDescent(Steppable):
         most, ahead = max(1, min(20, state.epoch)), np.inf
         if 0.0 < gap < state.gap < np.inf:
             fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
-            ahead = np.log(gap / max(self.tol, 1e-16)) / fall
+            # Ever more slowly, as a rule; and a look costs as much as an epoch or two.
+            ahead = np.ceil(_SLOWER * np.log(gap / max(self.tol, 1e-16)) / fall)
         late = self.faces and state.epoch >= _SLOW and not problem.squared
         state.crawls = bool(late and ahead > _CRAWL)
         return int(np.clip(ahead, 1, _SOON if state.crawls else most))
@@ -250,7 +267,7 @@ class DualDescent(Steppable):
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The current β with its own w."""
+        """The current β with its own w; after a look, the best constant besides."""
         fresh = state.gap_at == state.epoch and state.place[0] == 0
         outputs = state.outputs if fresh and state.epoch else None
         return self._model(problem, state, outputs)
@@ -258,14 +275,15 @@ class DualDescent(Steppable):
     def _model(
         self, problem: LinearProblem, state: State, outputs: Vector | None
     ) -> LinearModel:
-        w, scaling = state.w.copy(), problem.design.scaling
-        return LinearModel(
-            w=w,
-            bias=float(scaling * w[-1]) if scaling else 0.0,
-            beta=state.beta.copy(),
-            outputs=problem.design.times(w) if outputs is None else outputs.copy(),
-            pull=w,
-        )
+        pull, scaling = state.w.copy(), problem.design.scaling
+        w, f = pull, outputs
+        if f is None:
+            f = problem.design.times(pull)
+        elif state.shift:
+            w, f = pull.copy(), f + scaling * state.shift
+            w[-1] += state.shift
+        bias = float(scaling * w[-1]) if scaling else 0.0
+        return LinearModel(w, bias, state.beta.copy(), f, pull)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
         """The last row that was moved."""
