@@ -2,7 +2,7 @@
 
 A loop takes the arrays of its rows apart once, before it begins: what is taken out of a
 record is counted as in use, by an atomic addition each, and the threads of several
-classes would count in the same place: a quarter of an epoch for rows of 50 numbers.
+classes would count in the same place: a fifth of an epoch for rows of 50 numbers.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap,
 which rows must come back. When the next look is due follows from how fast the gap fell.
 The primal is that of w with the best weight for the constant column
 (:mod:`~maxmargin.solvers.linear._constant`): an epoch leaves that one, which every row
-moves, the furthest off, and half of the gap was often its.
+moves, the furthest off: now and then half of the gap was its.
 In a run that takes longer, epochs of squared losses are made in the same order and
 extrapolated (:mod:`~maxmargin.solvers.linear._anderson`). Bounds that are met and left
 again are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
