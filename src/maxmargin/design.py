@@ -127,15 +127,76 @@ def _add_csr(rows, i, factor, w, scaling):
         w[rows.d] += factor * scaling
 
 
-def _times(rows, start, stop, w, scaling, out):
+def _each_times(
+    rows: Any, start: int, stop: int, w: Any, scaling: float, out: Any
+) -> None:
+    """Out = x̃·w of every row: :func:`dot_row`, with the arrays taken apart once."""
+
+
+def _each_back(
+    rows: Any, start: int, stop: int, u: Any, scaling: float, out: Any
+) -> None:
+    """Out += Σ u·x̃: likewise :func:`add_row`."""
+
+
+@overload(_each_times, jit_options={"fastmath": set(ASSOCIATIVE)})
+def _overload_times(rows, start, stop, w, scaling, out):
+    return _times_dense if is_record(rows, DenseRows) else _times_csr
+
+
+@overload(_each_back, jit_options={"fastmath": set(ASSOCIATIVE)})
+def _overload_back(rows, start, stop, u, scaling, out):
+    return _back_dense if is_record(rows, DenseRows) else _back_csr
+
+
+def _times_dense(rows, start, stop, w, scaling, out):
+    data = rows.data
+    d = data.shape[1]
     for i in range(start, stop):
-        out[i] = dot_row(rows, i, w, scaling)
+        total = 0.0
+        for k in range(d):
+            total += data[i, k] * w[k]
+        out[i] = total + scaling * w[d] if scaling != 0.0 else total
+
+
+def _times_csr(rows, start, stop, w, scaling, out):
+    data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
+    for i in range(start, stop):
+        total = 0.0
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            total += data[e] * w[np.uint64(indices[e])]
+        out[i] = total + scaling * w[d] if scaling != 0.0 else total
+
+
+def _back_dense(rows, start, stop, u, scaling, out):
+    data = rows.data
+    d = data.shape[1]
+    for i in range(start, stop):
+        factor = u[i]
+        if factor != 0.0:
+            for k in range(d):
+                out[k] += factor * data[i, k]
+            if scaling != 0.0:
+                out[d] += factor * scaling
+
+
+def _back_csr(rows, start, stop, u, scaling, out):
+    data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
+    for i in range(start, stop):
+        factor = u[i]
+        if factor != 0.0:
+            for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                out[np.uint64(indices[e])] += factor * data[e]
+            if scaling != 0.0:
+                out[d] += factor * scaling
+
+
+def _times(rows, start, stop, w, scaling, out):
+    _each_times(rows, start, stop, w, scaling, out)
 
 
 def _back(rows, start, stop, u, scaling, out):
-    for i in range(start, stop):
-        if u[i] != 0.0:
-            add_row(rows, i, u[i], out, scaling)
+    _each_back(rows, start, stop, u, scaling, out)
 
 
 _times = njit(_times)

@@ -53,7 +53,8 @@ _PATIENCE = 5  # steps with no more than that, and no smaller gap
 class Standing:
     """Where a method stands. ``z`` and ``beta`` have an entry for every row in play."""
 
-    loss: Loss
+    whole: Loss  # of all rows
+    loss: Loss  # of those in play
     w: Vector
     bias: float
     z: Vector  # −(f + p)
@@ -78,7 +79,9 @@ def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
     everyone = np.arange(n)
     loss = loss_of(problem, name, everyone, 1.0)
     w, z = np.zeros(design.width), -problem.p
-    at = Standing(loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone)
+    at = Standing(
+        loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
+    )
     if warm is not None and warm.any():
         at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
         at.z -= times(design, everyone, at.w)
@@ -107,8 +110,10 @@ def _enter(problem: LinearProblem, at: Standing) -> None:
     """The rows of the level come into play."""
     at.rows = np.flatnonzero(at.depth >= at.level)
     count = at.rows.size
-    at.loss = loss_of(problem, "", at.rows, count / problem.n)
-    at.z = -problem.p[at.rows]
+    at.loss, p = at.whole, problem.p
+    if at.level:
+        at.loss, p = loss_of(problem, "", at.rows, count / problem.n), p[at.rows]
+    at.z = -p
     if at.w.any():
         at.z -= times(problem.design, at.rows, at.w)
     at.z -= at.bias

@@ -16,6 +16,9 @@ epoch before is left out (shrinking) until the next look at all rows.
 
 Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap, and says
 which rows must come back. When the next look is due follows from how fast the gap fell.
+The primal is that of w with the best weight for the constant column
+(:mod:`~maxmargin.solvers.linear._constant`): an epoch leaves that one, which every row
+moves, the furthest off: now and then half of the gap was its.
 In a run that takes longer, epochs of squared losses are made in the same order and
 extrapolated (:mod:`~maxmargin.solvers.linear._anderson`). Bounds that are met and left
 again are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
@@ -41,15 +44,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin._jit import njit
-from maxmargin._jit.prefetch import prefetch
 from maxmargin._jit.random import shuffle
-from maxmargin.design import add_row, dot_row, fetch_row
 from maxmargin.errors import InputError
-from maxmargin.problem import LinearModel, LinearProblem
+from maxmargin.problem import (
+    LinearModel,
+    LinearProblem,
+    linear_objective,
+    linear_violation,
+)
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._anderson import Epochs
+from maxmargin.solvers.linear._constant import best_shift
 from maxmargin.solvers.linear._face import face_step
+from maxmargin.solvers.linear._visits import GRAIN, visit
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -62,81 +69,12 @@ __all__ = ["DualDescent"]
 
 _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000
-_AHEAD = 4  # rows that are on their way while one is visited
-_GRAIN = 1e-12  # of a gradient that is worth following
 _SOLVED = 0.02  # of the violation at the last look
 _SLOW = 30  # epochs from which on more is tried
 _CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
 _FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
+_SLOWER = 1.5  # by how much more than it did the gap will take
 _DRIFT = 50  # epochs after which w is computed anew
-
-
-def _best(old, F, q, epsilon, lower, upper):
-    """The β of a row that maximises the dual, the others as they are."""
-    if q <= 0.0:  # an empty row: its F never changes
-        return upper if F < -epsilon else lower if F > epsilon else 0.0
-    new = old - (F + epsilon) / q
-    if new < 0.0:
-        new = min(0.0, old - (F - epsilon) / q)
-    return min(max(new, lower), upper)
-
-
-_best = njit(_best)
-
-
-def _visit(
-    rows, scaling, table, epsilon, w, order, place, figures, visits
-):  # fmt: skip
-    """At most ``visits`` rows of an epoch.
-
-    A line of ``table`` is all that is known of a row, side by side in memory, for rows
-    come in random order: β, p, lower, upper, ridge and q. ``place`` = (next row in the
-    order, how many are left in it, visits so far); ``figures`` = (limit beyond which a
-    satisfied row is left out, worst violation so far, and of the last visit: row, β
-    before and after, F).
-    """
-    while visits > 0 and place[0] < place[1]:
-        visits -= 1
-        place[2] += 1
-        at = place[0]
-        if at + 2 * _AHEAD < place[1]:
-            prefetch(table, order[at + 2 * _AHEAD] * 6)
-            fetch_row(rows, order[at + _AHEAD])
-        i = order[at]
-        line = table[i]
-        old, lower, upper = line[0], line[2], line[3]
-        F = dot_row(rows, i, w, scaling) + line[1] + line[4] * old
-        up = F + (epsilon if old >= 0.0 else -epsilon)
-        down = F + (epsilon if old > 0.0 else -epsilon)
-        wrong = 0.0
-        if up < 0.0 and old < upper:
-            wrong = -up
-        elif down > 0.0 and old > lower:
-            wrong = down
-        else:
-            # Satisfied by this much on every side it could go to.
-            slack = np.inf
-            if old < upper:
-                slack = up
-            if old > lower:
-                slack = min(slack, -down)
-            if slack > figures[0]:
-                place[1] -= 1
-                order[at], order[place[1]] = order[place[1]], i
-                continue
-        place[0] = at + 1
-        figures[1] = max(figures[1], wrong)
-        q = line[5]
-        if wrong <= _GRAIN:
-            continue
-        new = _best(old, F, q, epsilon, lower, upper)
-        if new != old:
-            line[0] = new
-            add_row(rows, i, new - old, w, scaling)
-        figures[2], figures[3], figures[4], figures[5] = i, old, new, F
-
-
-_visit = njit(_visit)
 
 
 @dataclass(slots=True)
@@ -153,6 +91,7 @@ class State:
     look_at: int = 1  # epoch after which all rows are looked at again
     looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
     outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
+    shift: float = 0.0  # of the constant's weight, at that look
     gap: float = np.inf  # relative, at the last look
     gap_at: int = 0  # epoch of that look
     exact_at: int = 0  # epoch at which w was computed anew
@@ -238,7 +177,7 @@ class DualDescent(Steppable):
                 if len(state.epochs) <= 1:  # epochs to be extrapolated are alike
                     shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
                 state.shuffled = True
-            _visit(
+            visit(
                 design.rows, design.scaling, state.table, problem.epsilon, state.w,
                 state.order, state.place, state.figures, visits,
             )  # fmt: skip
@@ -262,7 +201,7 @@ class DualDescent(Steppable):
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
-            if state.looked.violation <= _GRAIN:  # nobody would move
+            if state.looked.violation <= GRAIN:  # nobody would move
                 return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
 
@@ -282,9 +221,14 @@ class DualDescent(Steppable):
             self._cross_face(problem, state)
         if state.epoch - state.exact_at >= _DRIFT:
             state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
+        about, state.shift = abs(state.shift), 0.0
         state.outputs = problem.design.times(state.w)
-        model = self._model(problem, state, state.outputs)
-        state.looked = Measures.of_linear(problem, model)
+        worst = linear_violation(problem, self._model(problem, state, state.outputs))
+        if problem.design.scaling and state.epoch:
+            weight = float(state.w[-1])
+            state.shift = best_shift(problem, state.outputs, weight, about)
+        both = linear_objective(problem, self._model(problem, state, state.outputs))
+        state.looked = Measures(both.primal, both.dual, worst)
         gap = state.looked.relative_gap
         state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch
@@ -312,7 +256,8 @@ class DualDescent(Steppable):
         most, ahead = max(1, min(20, state.epoch)), np.inf
         if 0.0 < gap < state.gap < np.inf:
             fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
-            ahead = np.log(gap / max(self.tol, 1e-16)) / fall
+            # Ever more slowly, as a rule; and a look costs as much as an epoch or two.
+            ahead = np.ceil(_SLOWER * np.log(gap / max(self.tol, 1e-16)) / fall)
         late = self.faces and state.epoch >= _SLOW and not problem.squared
         state.crawls = bool(late and ahead > _CRAWL)
         return int(np.clip(ahead, 1, _SOON if state.crawls else most))
@@ -322,7 +267,7 @@ class DualDescent(Steppable):
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The current β with its own w."""
+        """The current β with its own w; after a look, the best constant besides."""
         fresh = state.gap_at == state.epoch and state.place[0] == 0
         outputs = state.outputs if fresh and state.epoch else None
         return self._model(problem, state, outputs)
@@ -330,14 +275,15 @@ class DualDescent(Steppable):
     def _model(
         self, problem: LinearProblem, state: State, outputs: Vector | None
     ) -> LinearModel:
-        w, scaling = state.w.copy(), problem.design.scaling
-        return LinearModel(
-            w=w,
-            bias=float(scaling * w[-1]) if scaling else 0.0,
-            beta=state.beta.copy(),
-            outputs=problem.design.times(w) if outputs is None else outputs.copy(),
-            pull=w,
-        )
+        pull, scaling = state.w.copy(), problem.design.scaling
+        w, f = pull, outputs
+        if f is None:
+            f = problem.design.times(pull)
+        elif state.shift:
+            w, f = pull.copy(), f + scaling * state.shift
+            w[-1] += state.shift
+        bias = float(scaling * w[-1]) if scaling else 0.0
+        return LinearModel(w, bias, state.beta.copy(), f, pull)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
         """The last row that was moved."""

@@ -76,7 +76,7 @@ _NAME = "Newton's method by conjugate gradients"
 _LIMIT = 100_000  # iterations; a hundred are usual
 _LOOSE, _TIGHT = 0.5, 1e-3  # the largest η, in the beginning and when it is hard
 _SLOW = 0.01  # of P: with a gain below it the next step is made with more care
-_ENOUGH = 0.1  # of the gap that tol allows: a residual that small need not fall further
+_ENOUGH = 0.5  # of the gap that tol allows: a residual that small need not fall further
 
 
 @dataclass(slots=True)
