@@ -28,6 +28,9 @@ __all__ = ["DOUBT", "Plan", "Record", "Reference", "median", "race", "reference"
 Record = dict[str, Any]
 STUCK = 0.9  # of the gap before: a library at its limit of iterations that is no better
 HOPELESS, FLOOR = 10.0, 5.0  # times slower than another peer, and at least so long
+# Times slower than another peer, and at least so many seconds: its one run, that of the
+# search, says all there is to say.
+BEATEN, BRIEF = 3.0, 1.0
 DOUBT = 0.1  # of the smallest target: the gap that a reference may have itself
 PEER_TOL = (1e-12, 1e-6)  # of a peer that stands in for the reference: squared, or not
 
@@ -176,9 +179,11 @@ def _timed(
     the target is not counted.
     """
     going, first = [], {}
+    peers = [entry["seconds"] for one, entry in entries if not one.ours]
+    longest = min(plan.once, BEATEN * max(BRIEF, min(peers, default=plan.once)))
     for one, entry in entries:
         entry |= {"fit": [], "missed": 0}
-        if one.ours or entry["seconds"] <= plan.once:  # else it is long, and run already
+        if one.ours or entry["seconds"] <= longest:  # else it is long, and run already
             going.append((one, entry))
     for number in range(5 * plan.repeat):
         for one, entry in list(going):

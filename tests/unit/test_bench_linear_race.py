@@ -56,6 +56,18 @@ def test_long_runs_are_not_repeated():
     assert len(found["0.001"]["fit"]) == 3
 
 
+def test_a_peer_that_another_has_long_beaten_is_not_repeated():
+    slow = Contestant(Scripted("LIBLINEAR", lambda tol: 0.5 * tol), "dual")  # 10 s
+    quick = Contestant(Scripted("multicore", lambda tol: 5e-7 * tol), "dual")  # 10 ms
+    plan = Plan(repeat=3, targets=(1e-6,))
+    found = race.race([slow, quick], KNOWN, plan)
+    entry = found[slow.name]["targets"]["1e-06"]
+    assert entry["fit"] == [entry["seconds"]]
+    assert len(found[quick.name]["targets"]["1e-06"]["fit"]) == 15
+    alone = race.race([slow], KNOWN, plan)[slow.name]["targets"]["1e-06"]
+    assert len(alone["fit"]) == 3
+
+
 def test_a_peer_that_stops_early_is_told():
     child = Scripted("LIBLINEAR", lambda tol: 0.9 * tol, limit=0.005)
     found = raced(child)
