@@ -5,6 +5,7 @@
     python -m benchmarks.speed --quick         a look at everything in under 3 minutes
     python -m benchmarks.speed usps --merge    measure a part anew, put it in the results
     python -m benchmarks.speed --pages         README and docs from the stored results
+    python -m benchmarks.speed --pages FILE    … from a run that was kept: now the stored
 
 Every library works in a process of its own and they take turns; only the calls of the
 library are timed. The machine should have nothing else to do: two libraries wait busily
@@ -20,6 +21,7 @@ import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.data import DataMissing
@@ -35,11 +37,11 @@ from benchmarks.speed.score import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 RESULTS = README.parent / "benchmarks" / "results" / "speed.json"
 PARTS = README.parent / ".cache" / "speed"
 DTYPES = ("float64", "float32")
+REPEAT = 3  # what the pages promise
 QUICK = Plan(repeat=1, cap=5.0, start=15.0, rows=1100)
 QUICK_SETS = [name for name in SETS if name != "mnist60k"]  # as few rows of it: mnist10k
 QUICK_SIZES = (500, 1000, 2000)
@@ -55,15 +57,17 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     parser.add_argument("--machines", nargs="+", choices=ALL, default=list(ALL))
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
-    parser.add_argument("--repeat", type=int, default=3, help="runs of one row (3)")
+    parser.add_argument("--repeat", type=int, default=REPEAT, help="runs of one row (3)")
     parser.add_argument("--quick", action="store_true", help="few rows, one repetition")
     parser.add_argument("--merge", action="store_true", help="into the stored results")
-    parser.add_argument("--pages", action="store_true", help="measure nothing")
+    parser.add_argument("--pages", nargs="?", const=RESULTS, type=Path,
+                        metavar="FILE", help="measure nothing")  # fmt: skip
     chosen = parser.parse_args(given)
     unknown = [name for name in chosen.sets if name not in SETS]
     if unknown:
         parser.error(f"no such set: {', '.join(unknown)}; there are {', '.join(SETS)}")
     narrow = chosen.machines != list(ALL) or chosen.dtypes != list(DTYPES)
+    narrow = narrow or chosen.repeat < REPEAT
     if chosen.merge and (not chosen.sets or chosen.quick or narrow):
         parser.error("--merge takes whole rows of named sets")
     chosen.whole = not (chosen.sets or chosen.quick or narrow)
@@ -88,13 +92,15 @@ def told(run: dict[str, Any], what: str) -> Iterator[None]:
 
 def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any]:
     """All that was asked for; what there is so far is kept after every row."""
-    run: dict[str, Any] = {"machine": machine.describe(), "rows": [], "notes": []}
+    here = machine.describe()
+    run: dict[str, Any] = {"machine": here, "rows": [], "notes": []}
+    origin = {key: here[key] for key in ("commit", "processor")}  # before anybody edits
     remotes = [Remote(name) for name in chosen.machines]
     try:
         for name in chosen.sets or (QUICK_SETS if chosen.quick else SETS):
             for dtype in chosen.dtypes:
                 with told(run, f"{name}, {dtype}"):
-                    run["rows"].append(row(remotes, Task(name, dtype), plan))
+                    run["rows"].append(row(remotes, Task(name, dtype), plan) | origin)
                     last = lines(run["rows"], dtype)[-1:]
                     print(table.fits(last, spread=True), flush=True)
                 save(run, kept)
@@ -111,6 +117,7 @@ def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any
         cases = footprint.CASES[:1] if chosen.quick else footprint.CASES
         with told(run, "memory"):
             run["memory"] = footprint.measure(cases, plan)
+        save(run, kept)
     if not chosen.quick:
         run["latency"] = latency.records(latency.measure())
     return run
@@ -132,7 +139,9 @@ def main(given: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = arguments(given)
     if chosen.pages:
-        pages.publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+        run = json.loads(chosen.pages.read_text(encoding="utf-8"))
+        save(run, RESULTS)
+        pages.publish(run)
         return
     if chosen.quick:  # a look is often taken on a busy machine: wait asleep, not awake
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import OURS
 from benchmarks.speed.datasets import Task, problem_of
+from benchmarks.speed.measure import JUDGING
 from benchmarks.speed.remote import Remote, Unable
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def measure(cases: tuple[tuple[str, str], ...], plan: Plan) -> list[dict[str, An
             problem = problem_of(Task(name, "float64", plan.rows))
             remote.call("prepare", problem, plan.tol, CACHE, seconds=patience)
             record |= remote.call("peak", seconds=plan.cap)
+            record["violation"] = remote.call("judge", seconds=JUDGING)["violation"]
         except Unable as why:
             record["reason"] = str(why)
         finally:

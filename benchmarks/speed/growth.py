@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchmarks.speed.measure import Plan
     from benchmarks.speed.remote import Remote
 
-__all__ = ["SIZES", "exponent", "measure"]
+__all__ = ["ASYMPTOTIC", "SIZES", "STOP", "exponent", "measure"]
 
 Curve = list[tuple[int, float]]
 SET = "covtype50k"

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import ALL, OURS
 from benchmarks.speed.datasets import SETS, Problem, Task, problem_of
-from benchmarks.speed.machine import commit
 from benchmarks.speed.remote import Late, Remote, Unable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Plan", "Record", "fits", "row"]
+__all__ = ["JUDGING", "Plan", "Record", "fits", "row"]
 
 Record = dict[str, Any]
 JUDGING = 900.0  # seconds that the referee may take for one answer
+REST = 0.02  # seconds between two runs: threads of the one before may still be spinning
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Plan:
 def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> None:
     """Every library once, then every library again: what disturbs one disturbs all."""
     for number in range(5 * plan.repeat):
-        for remote, record in list(able.items()):
+        for remote, record in _rotated(list(able.items()), number):
             done = record.setdefault(key, [])
             if number and number >= plan.repeats(done[0]):
                 continue
@@ -60,6 +61,7 @@ def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> Non
             patience = plan.patience(min(runs, default=None))
             # Who was in time once is not ended by a later run that takes a little more.
             patience = max(patience, 2.0 * done[0]) if done else patience
+            time.sleep(REST)
             try:
                 done.append(remote.call(verb, seconds=patience))
             except Late:
@@ -68,6 +70,12 @@ def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> Non
             except Unable as why:
                 record["reason" if key == "fit" else f"{key}_reason"] = str(why)
                 del able[remote]
+
+
+def _rotated(some: list[Any], number: int) -> list[Any]:
+    """Another one begins each time: nobody always follows the same neighbour."""
+    start = number % max(1, len(some))
+    return some[start:] + some[:start]
 
 
 def _ask(remote: Remote, record: Record, key: str, *args: Any, seconds: float) -> bool:
@@ -95,12 +103,27 @@ def fits(remotes: Iterable[Remote], problem: Problem, plan: Plan) -> dict[Remote
     return records
 
 
-def _again(remote: Remote, problem: Problem, plan: Plan) -> Record:
-    """A library that stopped above tol, asked for half of it."""
-    record = fits([remote], problem, replace(plan, tol=plan.tol / 2))[remote]
-    if record.get("fit") and "reason" not in record:
-        _ask(remote, record, "verdict", "judge", seconds=JUDGING)
-    return record
+def _again(some: list[Remote], problem: Problem, plan: Plan) -> dict[Remote, Record]:
+    """Libraries that stopped above tol, asked for half of it, by turns."""
+    records = fits(some, problem, replace(plan, tol=plan.tol / 2))
+    _judge(records)
+    return records
+
+
+def _judge(records: dict[Remote, Record]) -> dict[Remote, Record]:
+    """The referee's figures on every last fit; those that have some.
+
+    A process that was ended in a later run has taken its answer with it.
+    """
+    judged = {}
+    for remote, record in records.items():
+        if not record.get("fit") or "reason" in record:
+            continue
+        if "fit_capped" in record:
+            record["verdict_reason"] = f"ended in a run of {record['fit_capped']} s"
+        elif _ask(remote, record, "verdict", "judge", seconds=JUDGING):
+            judged[remote] = record
+    return judged
 
 
 def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
@@ -108,15 +131,8 @@ def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
     problem = problem_of(task._replace(rows=plan.rows))
     able_here = [r for r in remotes if task.dtype in ALL[r.name].precisions]
     records = fits(able_here, problem, plan)
-    solved = {
-        remote: record
-        for remote, record in records.items()
-        if record.get("fit") and "reason" not in record
-    }
-    for remote, record in solved.items():
-        _ask(remote, record, "verdict", "judge", seconds=JUDGING)
-    able = {remote: record for remote, record in solved.items() if "verdict" in record}
-    _in_turn("decide", able, "decide", plan)
+    judged = _judge(records)
+    _in_turn("decide", dict(judged), "decide", plan)
     one = SETS[task.name]
     found: Record = {
         "set": task.name,
@@ -127,14 +143,17 @@ def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
         "small": one.small,
         "tol": plan.tol,
         "measured": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-        "commit": commit(),
         "machines": {remote.name: record for remote, record in records.items()},
     }
-    for remote, record in solved.items():
-        verdict = record.get("verdict")
-        if remote.name == OURS and verdict:
+    for remote in judged:
+        if remote.name == OURS:
             patience = plan.start + plan.cap  # tiles may have to be compiled
             _ask(remote, found, "limit", "limit", plan.repeat, seconds=patience)
-        elif verdict and verdict["violation"] > plan.tol:
-            record["tight"] = _again(remote, problem, plan)
+    late = [
+        remote
+        for remote, record in judged.items()
+        if remote.name != OURS and record["verdict"]["violation"] > plan.tol
+    ]
+    for remote, record in _again(late, problem, plan).items():
+        judged[remote]["tight"] = record
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.page import README, replace_between
 from benchmarks.speed import plots, score, table
-from benchmarks.speed.growth import STOP
+from benchmarks.speed.growth import ASYMPTOTIC, STOP
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,11 @@ __all__ = ["draw", "publish", "text"]
 MARKS = ("<!-- speed: begin -->", "<!-- speed: end -->")
 DOCS = README.parent / "docs"
 IMAGES = DOCS / "images"
-STOPPED = f"– not run: a library stops growing after a run over {STOP:.0f} s or none."
+STOPPED = (
+    f"Exponents from {ASYMPTOTIC:,} rows on. – not run: a library is asked for no more "
+    f"rows after a run over {STOP:.0f} s, or none. ThunderSVM works in float32; answers "
+    "are not judged here."
+)
 BARS, GROWTH = "speed_ratios.png", "speed_growth.png"
 
 
@@ -35,7 +39,7 @@ def text(run: dict[str, Any], images: str = "images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
     parts = [table.machine(run["machine"]), *table.notes(run)]
-    parts += ["## Means", table.means(found)]
+    parts += ["## Means", table.means(found), "## Goals", table.goals(found)]
     if run.get("drawn"):
         parts.append(f"![Ratios to the fastest peer, set by set]({images}/{BARS})")
     for dtype, lines in found.items():
@@ -50,7 +54,7 @@ def text(run: dict[str, Any], images: str = "images") -> str:
     for dtype, lines in found.items():
         parts += [f"## Answers, {dtype}", table.quality(lines)]
     if run.get("growth"):
-        parts += ["## Growth: fit seconds on covtype, float64"]
+        parts += ["## Growth: fit seconds on covtype, float64 rows"]
         parts += [table.growth(run["growth"]), STOPPED]
         parts.append(f"![Fit seconds against rows]({images}/{GROWTH})")
     if run.get("memory"):

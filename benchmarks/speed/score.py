@@ -64,6 +64,7 @@ class Line(NamedTuple):
     unmarked: float | None  # the same if every peer's first run counted
     reference: float | None  # against scikit-learn
     reference_is_bound: bool
+    reference_unmarked: float | None  # the same if its first run counted
     limit: float | None  # our time in units of the unavoidable work
     decide_fastest: float | None
     decide_reference: float | None
@@ -110,8 +111,8 @@ def _standing(record: Record, tol: float, best: float | None) -> Standing:
     runs, verdict = final.get("fit"), final.get("verdict")
     reason = final.get("reason", "")
     if final.get("fit_capped") is not None and not runs:
-        cap = final["fit_capped"]
-        return Standing(cap, None, None, None, None, mark, capped=True, first=first)
+        cap, decided = final["fit_capped"], _median(record.get("decide"))
+        return Standing(cap, None, decided, None, None, mark, capped=True, first=first)
     if not runs or reason:
         return Standing(None, None, None, None, None, reason=reason or "not run")
     decided, decide_cap = final.get("decide"), final.get("decide_capped")
@@ -163,6 +164,7 @@ def _line(row: Record, machines: dict[str, Standing]) -> Line:
     fastest, is_bound = _fastest(peers)
     firsts = [one.first for one in peers if one.first is not None]
     known = theirs.counts or theirs.capped
+    theirs_first = theirs.first or (theirs.fit if theirs.capped else None)
     mine = ours.fit if ours.counts else None  # a wrong answer of ours wins nothing
     # An answer that is wrong in the sixth digit has as many support vectors.
     decides = [one.decide for one in peers if one.decide and not one.decide_capped]
@@ -174,6 +176,7 @@ def _line(row: Record, machines: dict[str, Standing]) -> Line:
         unmarked=_ratio(min(firsts, default=fastest), mine),
         reference=_ratio(theirs.fit if known else None, mine),
         reference_is_bound=theirs.capped,
+        reference_unmarked=_ratio(theirs_first, mine),
         limit=_ratio(mine, row.get("limit", {}).get("seconds")),
         decide_fastest=_ratio(min(decides, default=None), ours.decide),
         decide_reference=_ratio(
@@ -183,10 +186,18 @@ def _line(row: Record, machines: dict[str, Standing]) -> Line:
 
 
 def _converted(double: Standing, single: Standing) -> Standing:
-    """The figures of float64 rows, for a library that cannot solve them in float32."""
+    """The seconds of float64 rows, for a library that cannot solve them in float32.
+
+    What its answer in float32 was worth is told, if it had one.
+    """
     firsts = [one.first for one in (double, single) if one.first is not None]
+    judged = single if single.violation is not None else double
     return double._replace(
-        mark=CONVERTED, decide=single.decide or double.decide, first=min(firsts)
+        mark=CONVERTED,
+        decide=single.decide or double.decide,
+        first=min(firsts),
+        violation=judged.violation,
+        missed=judged.missed,
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NONE",
     "fits",
+    "goals",
     "grid",
     "growth",
     "latency",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 NONE = "–"
+NEAR = 4.0  # units of the unavoidable work that are near the limit
 
 
 def seconds(value: float | None) -> str:
@@ -149,36 +151,78 @@ def quality(found: list[Line]) -> str:
     return grid(["violation, objective missed by", *names], body)
 
 
+def _mean(some: list[Line], attribute: str, *, bound: str = "") -> str:
+    """The geometric mean of a ratio, and of how many rows if not of all."""
+    known = [line for line in some if getattr(line, attribute) is not None]
+    mean = score.geometric_mean(getattr(line, attribute) for line in known)
+    below = bool(bound) and any(getattr(line, bound) for line in known)
+    text = times(mean, bound=below)
+    return text if len(known) in (0, len(some)) else f"{text} of {len(known)} rows"
+
+
 def means(found: dict[str, list[Line]]) -> str:
     """Geometric means of the ratios of all rows, and without the small ones."""
     head = [
         "geometric mean of", "rows", "fit: fastest peer ÷ ours", "if † and ‡ counted",
-        "scikit-learn ÷ ours", "ours ÷ limit", "predict: fastest peer ÷ ours",
-        "scikit-learn ÷ ours",
+        "scikit-learn ÷ ours", "if † and ‡ counted", "ours ÷ limit",
+        "predict: fastest peer ÷ ours", "scikit-learn ÷ ours",
     ]  # fmt: skip
     body = []
     for dtype, every in found.items():
         large = [line for line in every if not line.small]
         for title, some in ((dtype, every), (f"{dtype}, without the small rows", large)):
-            bounds = (
-                any(line.fastest_is_bound for line in some),
-                any(line.reference_is_bound for line in some),
-            )
-            mean = score.geometric_mean
-            known = sum(line.fastest is not None for line in some)
             body.append(
                 [
                     title,
-                    str(len(some)) if known == len(some) else f"{known} of {len(some)}",
-                    times(mean(line.fastest for line in some), bound=bounds[0]),
-                    times(mean(line.unmarked for line in some)),
-                    times(mean(line.reference for line in some), bound=bounds[1]),
-                    times(mean(line.limit for line in some)),
-                    times(mean(line.decide_fastest for line in some)),
-                    times(mean(line.decide_reference for line in some)),
+                    str(len(some)),
+                    _mean(some, "fastest", bound="fastest_is_bound"),
+                    _mean(some, "unmarked"),
+                    _mean(some, "reference", bound="reference_is_bound"),
+                    _mean(some, "reference_unmarked", bound="reference_is_bound"),
+                    _mean(some, "limit"),
+                    _mean(some, "decide_fastest"),
+                    _mean(some, "decide_reference"),
                 ]
             )
     return grid(head, body)
+
+
+def goals(found: dict[str, list[Line]]) -> str:
+    """What was aimed for, and what came of it: of all rows, small ones included."""
+    asked = [
+        ("fit: fastest peer ÷ ours, mean", "≥ 4×",
+         lambda every: _mean(every, "fastest", bound="fastest_is_bound")),
+        ("fit: no peer is faster; a small row takes twice as long at most", "all rows",
+         _lost),
+        ("fit: scikit-learn ÷ ours, mean", "≥ 10×",
+         lambda every: _mean(every, "reference", bound="reference_is_bound")),
+        ("predict: fastest peer ÷ ours, mean", "≥ 2×",
+         lambda every: _mean(every, "decide_fastest")),
+        ("predict: scikit-learn ÷ ours, mean", "≥ 15×",
+         lambda every: _mean(every, "decide_reference")),
+        ("fit: ours ÷ limit", "≤ 4×", _near),
+    ]  # fmt: skip
+    body = [[what, goal, *(tell(some) for some in found.values())]
+            for what, goal, tell in asked]  # fmt: skip
+    return grid(["goal", "aim", *found], body)
+
+
+def _lost(every: list[Line]) -> str:
+    """The rows in which a peer is faster by more than is allowed."""
+    least = {True: 0.5, False: 1.0}
+    lost = [
+        f"{line.row['set']} {times(line.fastest)}"
+        for line in every
+        if line.fastest is not None and line.fastest < least[line.small]
+    ]
+    return "all but " + ", ".join(lost) if lost else "all rows"
+
+
+def _near(every: list[Line]) -> str:
+    near = [line.row["set"] for line in every if line.limit and line.limit <= NEAR]
+    known = sum(line.limit is not None for line in every)
+    names = f" ({', '.join(near)})" if near else ""
+    return f"{len(near)} of {known} rows{names}"
 
 
 def legend(found: list[Line], tol: float) -> str:
@@ -194,9 +238,14 @@ def legend(found: list[Line], tol: float) -> str:
             f"more than {score.MISSED:g} of it; not counted."
         )
     if score.CONVERTED in marks:
-        told.append("§ no solution in float32: the seconds are those of float64 rows.")
+        told.append(
+            "§ no solution in float32 (whose violation is told): the seconds are those "
+            "of float64 rows."
+        )
     if marks & {score.RETIMED, score.WRONG}:
         told.append("In parentheses the ratio if every peer's run at tol counted.")
+    if score.UNJUDGED in marks:
+        told.append("? the referee has no answer to judge; not counted.")
     if any(one.capped for one in every):
         told.append(
             "\\> ended there: after 180 s, or ten times as long as another peer took (at "
@@ -229,8 +278,11 @@ def memory(records: list[dict[str, Any]]) -> str:
     for one in records:
         allowed = f"{one['allowed']:.0f}" if one["machine"] == OURS else NONE
         above = f"{one['above']:.0f}" if "above" in one else one["reason"]
-        body.append([one["set"], one["machine"], f"{one['cache']:.0f}", above, allowed])
-    return grid(["set", "library", "cache MB", "above warm-up MB", "allowed"], body)
+        worst = f"{one['violation']:.6f}" if "violation" in one else NONE
+        cells = [f"{one['cache']:.0f}", above, allowed, worst]
+        body.append([one["set"], one["machine"], *cells])
+    head = ["set", "library", "cache MB", "above warm-up MB", "allowed", "violation"]
+    return grid(head, body)
 
 
 def latency(records: list[dict[str, Any]]) -> str:
@@ -246,8 +298,12 @@ def notes(run: dict[str, Any]) -> list[str]:
 
 def _commits(rows: list[dict[str, Any]]) -> str:
     sets: dict[str, list[str]] = {}
+    several = len({one.get("processor") for one in rows}) > 1
     for one in rows:
-        names = sets.setdefault(one.get("commit", ""), [])
+        origin = one.get("commit", "")
+        if several:
+            origin += f" on {one.get('processor', 'an earlier machine')}"
+        names = sets.setdefault(origin, [])
         if one["set"] not in names:
             names.append(one["set"])
     if len(sets) < 2:
