@@ -47,6 +47,7 @@ def rows_of(kind):
         {"kernel": "linear", "C": 0.01},
         {"kernel": "poly", "degree": 2, "coef0": 1.0, "C": 0.1},
         {"multi_class": "ovr"},
+        {"multi_class": "ovr", "kernel": "poly", "degree": 3, "coef0": 1.0, "C": 0.1},
         {"class_weight": "balanced"},
     ],
     ids=str,

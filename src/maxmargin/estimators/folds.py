@@ -81,7 +81,8 @@ def out_of_fold(
             # A class with one row: who has seen only the other class says so.
             scores[held] = signs[0] if signs.size else 0.0
             return None
-        stored = isinstance(gram, StoredGram)
+        # What is kept of a part depends on who came first: in folds, on the threads.
+        stored = isinstance(gram, StoredGram) and gram.keeps_all
         found = solve(
             part,
             gram if stored else _view(gram),

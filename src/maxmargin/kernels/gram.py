@@ -49,7 +49,8 @@ _GRAIN = 256  # rows below which a second thread costs more than it brings, and
 _THREAD = 4e5  # nanoseconds of work
 _FEW_ROWS = 256  # of a block, below which its columns are taken for rows
 _SMALL = 1000  # up to this many points float64 costs next to nothing
-_DROWNED = 1e-4  # rounding of a float32 value, in squared distances of points
+_DROWNED = 1e-4  # error of a float32 value, in squared distances of points
+_SAMPLE, _REMOTEST = 64, 4  # points on which it is measured; and of the largest norms
 _ROUNDING = 1e-7  # of a float32 value, and what it may make of a decision value
 _TOLERATED = 5e-4  # half of the tolerance that a machine is solved to
 _LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
@@ -148,20 +149,24 @@ class VectorGram:
         """Whether float32 holds norms and parameters, and tells points apart.
 
         K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: where the values are
-        much larger (a linear kernel far from the origin), their rounding drowns it.
+        much larger (a linear kernel far from the origin), their rounding drowns it. Among
+        points that one huge value has moved together, all float32 values are the same.
         """
-        largest = float(self._side(DOUBLE)[1].max(initial=0.0))
+        norms = self._side(DOUBLE)[1]
+        largest = float(norms.max(initial=0.0))
         if max(abs(self.kernel.gamma), largest) >= _LARGEST_SINGLE:
             return False
-        some = np.linspace(0, self.n - 1, min(self.n, 64)).astype(np.intp)
-        K = np.empty((some.size, some.size))
-        self.block(some, some, K)
+        some = np.linspace(0, self.n - 1, min(self.n, _SAMPLE)).astype(np.intp)
+        some = np.union1d(some, np.argpartition(norms, -_REMOTEST)[-_REMOTEST:])
+        exact, short = (np.empty((some.size, some.size), t) for t in (DOUBLE, SINGLE))
+        for values in (exact, short):
+            self.block(some, some, values)
         self._count = 0
-        diagonal = np.diagonal(K)
-        apart = diagonal[:, None] + diagonal - 2.0 * K
+        diagonal = np.diagonal(exact)
+        apart = diagonal[:, None] + diagonal - 2.0 * exact
         apart = apart[apart > 0.0]
-        rounding = float(np.finfo(np.float32).eps) * float(np.abs(diagonal).max())
-        return apart.size == 0 or rounding < _DROWNED * float(np.median(apart))
+        error = float(np.abs(short - exact).max())
+        return apart.size == 0 or error < _DROWNED * float(np.median(apart))
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what is made again from the rows when it is wanted."""
@@ -214,7 +219,8 @@ class VectorGram:
         part.__dict__.update(self.__dict__)
         part.__dict__.pop("design", None)  # of all points
         part.n, part._count = index.size, 0
-        part._index = self._global(index)
+        if index.size != self.n or (index != np.arange(self.n)).any():
+            part._index = self._global(index)
         part.precisions = self.precisions_for(index.size)
         return part
 

@@ -37,7 +37,9 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     """
     count = np.ones(X.shape[0])
     if weight is not None:
-        count = np.maximum(weight, 0.0) / weight.max()
+        counted = weight > 0.0
+        X = X if counted.all() else X[counted]
+        count = weight[counted] / weight.max()
     size = float(count.sum()) * X.shape[1]
     peak = max(abs(float(X.min())), abs(float(X.max()))) if X.size or X.shape[0] else 0.0
     exponent = math.frexp(peak)[1]

@@ -102,19 +102,35 @@ class StoredGram:
         self._table: NDArray[Any] | None = None
         self._slot = np.full(self.n, -1, np.intp)
         self._used = 0
+        self._owed = np.empty(0, np.intp)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Values are left behind when pickled: they can be computed again."""
+        """Values are left behind when pickled: they can be computed again.
+
+        Whose rows there were is not: sums over kept and other rows have bits of their
+        own, and a run that goes on from a copy must keep the same ones.
+        """
         kept = {**self.__dict__, "_space": None}
         for gone in ("_lock", "_table", "_slot", "_used"):
             del kept[gone]
+        here = np.flatnonzero(self._slot >= 0)
+        kept["_owed"] = here[np.argsort(self._slot[here])] if here.size else self._owed
         return kept
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Threads that share the copy share a lock of its own."""
         self.__dict__.update(state)
         self._clear()
+        self._owed = state["_owed"]
         self._lock = threading.Lock()
+
+    def _restore(self) -> None:
+        """Compute the rows that there were before a pickle."""
+        if self._owed.size:
+            with self._lock:
+                owed, self._owed = self._owed, np.empty(0, np.intp)
+                if owed.size:
+                    self._fill(owed)
 
     @property
     def design(self) -> Any:
@@ -159,6 +175,7 @@ class StoredGram:
         """The matrix itself, not to be written to, where it is kept in this precision."""
         if dtype != self._dtype or not self.keeps_all:
             return None
+        self._restore()
         with self._lock:
             if self._used == 0:
                 self._compute_whole()
@@ -171,6 +188,7 @@ class StoredGram:
         if out.dtype != self._dtype:
             self._gram.block(rows, cols, out)
             return
+        self._restore()
         if self._eager:
             self._keep(rows)
         slots = self._slot[rows]
@@ -186,6 +204,7 @@ class StoredGram:
         if dtype != self._dtype:
             self._gram.apply(rows, cols, coef, out, dtype)
             return
+        self._restore()
         self._keep(cols)
         slots = self._slot[cols]
         here = slots >= 0
@@ -215,6 +234,8 @@ class StoredGram:
             self._compute_rows(missing, slots)
         else:
             self._compute_beside(missing, slots, self._own)
+        # As solvers take it: of a cube the product and NumPy's power differ by a bit.
+        self._allot()[slots, missing] = self.diagonal()[missing]
         self._used += missing.size
         self._slot[missing] = slots  # now, not before: others read without lock
 
@@ -251,6 +272,7 @@ class StoredGram:
             table[border:, border:] = self._own[1]
             self._gram.block(everyone[border:], everyone[:border], table[border:])
             mirror(table, border, self.n)
+        np.fill_diagonal(table, self.diagonal())
         self._slot, self._used = everyone, self.n
 
     def _compute_beside(

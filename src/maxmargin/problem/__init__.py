@@ -40,6 +40,7 @@ from maxmargin.problem.optimality import (
     model_of,
     scores,
     violation,
+    worst_violation,
 )
 from maxmargin.problem.template import Model, Problem
 
@@ -81,5 +82,6 @@ __all__ = [
     "scores",
     "svdd",
     "violation",
+    "worst_violation",
     "worth",
 ]

@@ -31,6 +31,7 @@ import numpy as np
 
 from maxmargin.problem._passes import paid, prices
 from maxmargin.problem.objective import Objective
+from maxmargin.problem.template import NO_PRICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -151,9 +152,9 @@ def _box(C: Vector, *, squared: bool) -> tuple[Vector, Vector]:
     """The bound of |β| and the ridge."""
     if not squared:
         return C, np.zeros_like(C)
-    ridge = np.zeros_like(C)
-    np.divide(0.5, C, out=ridge, where=C > 0.0)
-    return np.where(C > 0.0, np.inf, 0.0), ridge
+    ridge, priced = np.zeros_like(C), C > NO_PRICE
+    np.divide(0.5, C, out=ridge, where=priced)
+    return np.where(priced, np.inf, 0.0), ridge
 
 
 def response(problem: LinearProblem, outputs: Vector) -> Vector:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem.template import Problem
+from maxmargin.problem.template import NO_PRICE, Problem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,8 +51,9 @@ def c_svc(
     top = np.full_like(C, np.inf) if squared else C
     ridge = np.zeros_like(C)
     if squared:
-        np.divide(0.5, C, out=ridge, where=C > 0.0)
-        top = np.where(C > 0.0, top, 0.0)  # a held-out point keeps its zero box
+        priced = C > NO_PRICE  # a held-out point keeps its zero box
+        np.divide(0.5, C, out=ridge, where=priced)
+        top = np.where(priced, top, 0.0)
     positive = y > 0.0
     return Problem(
         gram=gram,

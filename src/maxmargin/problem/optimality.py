@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["extremes", "imbalance", "model_of", "scores", "violation"]
+__all__ = ["extremes", "imbalance", "model_of", "scores", "violation", "worst_violation"]
 
 
 def scores(problem: Problem, beta: Vector, gradient: Vector) -> tuple[Vector, Vector]:
@@ -56,10 +56,17 @@ def violation(problem: Problem, beta: Vector, gradient: Vector) -> float:
     With a sum: max F↓ − min F↑. Without one b is 0, so the two are measured against 0
     and the worse one counts.
     """
-    ends = _ends(problem, beta, gradient)
-    if problem.sums:
-        return max(0.0, *(fmax - fmin for fmin, fmax, _, _ in ends))
-    return max(0.0, ends[0][1], -ends[0][0])
+    ends = np.array(_ends(problem, beta, gradient))
+    return worst_violation(ends, bool(problem.sums))
+
+
+def worst_violation(ends: Vector, sums: bool) -> float:
+    """The violation, from min of F↑ and max of F↓ of every sum; NaN where one is.
+
+    Python's own ``max(0.0, nan)`` would be 0.
+    """
+    below, above = ends[:, 0], ends[:, 1]
+    return float(np.max([0.0, *(above - below)] if sums else [0.0, *above, *-below]))
 
 
 def _ends(problem: Problem, beta: Vector, gradient: Vector) -> list[list[float]]:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Model", "Problem"]
+__all__ = ["NO_PRICE", "Model", "Problem"]
+
+NO_PRICE = 1e-300  # a C up to which 1/(2C), a squared loss's ridge, is no number any more
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["deciding_points", "first_slack", "hulls_meet", "objective_is_vague"]
 
+_WITNESSES = 16  # support vectors that tell how wrong F is, whoever decides
 _VAGUE = 1e-6  # relative error of the objective that is not accepted
 _SEPARATED = 1e-6  # hard margin: hulls closer than this, relative to the data, overlap
 
@@ -37,12 +38,18 @@ def deciding_points(problem: Problem, beta: Vector, F: Vector, slack: float) -> 
     """Points whose price of rising or falling is within ``slack`` of violating.
 
     With a sum it is compared with the extremes of the other kind, without one with 0.
+    Some support vectors are always among them: where nobody is near, a wrong F would
+    be believed without a look.
     """
     up, low = scores(problem, beta, F)
-    if not problem.sums:
-        return np.flatnonzero((up < slack) | (low > -slack))
-    ends = np.array(extremes(problem, up, low))[problem.side]
-    return np.flatnonzero((up < ends[:, 1] + slack) | (low > ends[:, 0] - slack))
+    if problem.sums:
+        ends = np.array(extremes(problem, up, low))[problem.side]
+        near = (up < ends[:, 1] + slack) | (low > ends[:, 0] - slack)
+    else:
+        near = (up < slack) | (low > -slack)
+    support = np.flatnonzero(beta)
+    near[support[:: max(1, support.size // _WITNESSES)]] = True
+    return np.flatnonzero(near)
 
 
 def objective_is_vague(problem: Problem, beta: Vector, F: Vector, drift: float) -> bool:

@@ -44,6 +44,7 @@ from maxmargin.problem import (
     model_of,
     prices,
     violation,
+    worst_violation,
 )
 from maxmargin.solvers import _gradients as gradients
 from maxmargin.solvers import _pairs
@@ -78,6 +79,7 @@ SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
+_ULP = 6e-8  # relative rounding of float32
 _MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
 
@@ -85,6 +87,12 @@ _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early s
 def pairs_of_a_slice(q: int) -> int:
     """Pair steps on q points that make one unit of work."""
     return max(64, _SLICE // max(256, q))
+
+
+def _finite(worst: float) -> float:
+    if not np.isfinite(worst):
+        raise NumericalError(OVERFLOW)
+    return worst
 
 
 @dataclass(frozen=True)
@@ -115,6 +123,8 @@ class WorkingSetSmo(Steppable):
         n = problem.n
         beta = feasible(problem, warm)
         wide = problem.hard or problem.gram.precisions[0] == DOUBLE
+        # Gradients that decide are ±ε from the middle between them.
+        wide = wide or problem.epsilon * _ULP > 0.1 * self.tol
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
         support = np.flatnonzero(beta)
@@ -170,7 +180,7 @@ class WorkingSetSmo(Steppable):
 
         A converged one is verified. In an early stop the gradient is computed anew in
         float64 where that takes a moment; otherwise what is pending is folded into a
-        copy, and float32 rounding of about 1e-7·Σ|β| stays in it.
+        copy, and float32 rounding of what was folded before stays in it.
         """
         beta, gradient = state.beta, state.gradient
         everyone = np.arange(problem.n, dtype=np.intp)
@@ -182,7 +192,8 @@ class WorkingSetSmo(Steppable):
         elif (moved := np.flatnonzero(beta != state.applied)).size:
             change = beta - state.applied
             gradient = gradient + problem.ridge * change
-            problem.gram.apply(everyone, moved, change[moved], gradient, state.dtype)
+            # In float64, which no store keeps: looking must not change what is kept.
+            problem.gram.apply(everyone, moved, change[moved], gradient, DOUBLE)
         return model_of(problem, beta.copy(), gradient.copy())
 
     def explain(self, problem: Problem, state: State) -> Step:
@@ -214,14 +225,9 @@ class WorkingSetSmo(Steppable):
             problem.epsilon, scope.side, found,
         )  # fmt: skip
         ends = found[:, :2]
-        if problem.sums:
-            worst = max(0.0, *(ends[:, 1] - ends[:, 0]).tolist())
-        else:
-            worst = max(0.0, float(ends[0, 1]), -float(ends[0, 0]))
+        state.violation = worst = _finite(worst_violation(ends, bool(problem.sums)))
+        if not problem.sums:
             ends[:] = 0.0
-        if not np.isfinite(worst):
-            raise NumericalError(OVERFLOW)
-        state.violation = worst
         if state.focus is None:
             status = self._settle(problem, state)
             if status is not None:
@@ -310,7 +316,7 @@ class WorkingSetSmo(Steppable):
         own = np.empty(q)
         _pairs.fresh_gradient(K, q, state.beta[members], problem.p[members], own)
         F[members] = own
-        worst = violation(problem, state.beta, F)
+        worst = _finite(violation(problem, state.beta, F))
         if worst > self.tol:
             return False
         state.gradient[:], state.applied[:] = F, state.beta
@@ -326,8 +332,7 @@ class WorkingSetSmo(Steppable):
         state.drift = max(state.drift, drift)  # what the other points still have
         F[targets] = exact
         state.known[targets] = True
-        worst = violation(problem, state.applied, F)
-        state.violation = worst
+        state.violation = worst = _finite(violation(problem, state.applied, F))
         if worst > self.tol:
             return self._refine(problem, state)
         if state.settled:
