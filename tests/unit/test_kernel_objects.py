@@ -403,6 +403,9 @@ class Slow:
     def n_kernel(self):
         return self._gram.n_kernel
 
+    def diagonal(self):
+        return self._gram.diagonal()
+
     def block(self, rows, cols, out):
         self._pause.wait(0.002)
         self._gram.block(rows, cols, out)
