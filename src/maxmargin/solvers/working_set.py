@@ -80,6 +80,7 @@ _ROUNDS = 5  # verifications that may fail before float64 takes over
 _LAST_ROUND = 30  # … and in float64, before the solver gives up
 _FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
 _ULP = 6e-8  # relative rounding of float32
+_TIGHT = 1e-6  # a tol that float32 kernel values do not reach
 _MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
 
@@ -123,8 +124,9 @@ class WorkingSetSmo(Steppable):
         n = problem.n
         beta = feasible(problem, warm)
         wide = problem.hard or problem.gram.precisions[0] == DOUBLE
-        # Gradients that decide are ±ε from the middle between them.
-        wide = wide or problem.epsilon * _ULP > 0.1 * self.tol
+        # Gradients that decide are ±ε from the middle between them. (Where tol itself is
+        # beyond float32, it takes the first steps all the same.)
+        wide = wide or problem.epsilon * _ULP > 0.1 * max(self.tol, _TIGHT)
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
         support = np.flatnonzero(beta)
