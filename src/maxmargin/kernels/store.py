@@ -147,6 +147,16 @@ class StoredGram:
         """Whether there is room for the whole matrix."""
         return bool(self.room == self.n)
 
+    @property
+    def _in_order(self) -> bool:
+        """Whether every point has the row of its number: a full table is the matrix.
+
+        Not where few of many rows will be wanted. Scattered over a large table they
+        would touch all of its pages, and fresh memory costs more than the values
+        (one class of mnist, 1,000 rows of 10,000: 0.7 s of 1.1).
+        """
+        return self.keeps_all and self.n <= _SMALL
+
     def diagonal(self) -> Vector:
         """K[i, i] in float64."""
         diagonal: Vector = self._gram.diagonal()
@@ -173,7 +183,7 @@ class StoredGram:
 
     def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         """The matrix itself, not to be written to, where it is kept in this precision."""
-        if dtype != self._dtype or not self.keeps_all:
+        if dtype != self._dtype or not self._in_order:
             return None
         self._restore()
         with self._lock:
@@ -223,13 +233,13 @@ class StoredGram:
     def _fill(self, missing: Index) -> None:
         """Compute rows that are not there, for which there is room.
 
-        Where there is room for all, every point has the row of its number: then the
-        table is the matrix when it is full, and no row ever moves that others read.
+        They are put where they stay: others may be reading the rows beside them.
         """
         if self.keeps_all:
-            slots = missing = np.unique(missing)
-        else:
-            slots = np.arange(self._used, self._used + missing.size)
+            missing = np.unique(missing)
+        slots = np.arange(self._used, self._used + missing.size)
+        if self._in_order:
+            slots = missing
         if self._own is None:
             self._compute_rows(missing, slots)
         else:
