@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.kernels.store import CHEAP, SMALL
 from maxmargin.solvers import _choice
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ __all__ = ["exchange", "whole_matrix"]
 
 _FEW = 512  # points that are all admitted at once
 _WORST = 0.15  # of those that enter, by how much they violate
-_CHEAP = 16.0  # cost of a kernel value up to which nobody counts them
-_STORED = 2560  # … where their kernel matrix is kept anyway: 26 MB in float32
 
 
 def whole_matrix(problem: Problem, state: State) -> NDArray[Any] | None:
@@ -95,8 +94,8 @@ class _Door(NamedTuple):
 
 def _takes_all(problem: Problem, state: State) -> bool:
     """Whether one block for all points, once and for all, is the quickest."""
-    stored = getattr(problem.gram, "keeps_all", False) and problem.gram.cost <= _CHEAP
-    limit = _STORED if stored else _FEW
+    stored = getattr(problem.gram, "keeps_all", False) and problem.gram.cost <= CHEAP
+    limit = SMALL if stored else _FEW
     return problem.n <= limit and state.memory.size >= problem.n
 
 
