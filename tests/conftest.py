@@ -1,6 +1,10 @@
-"""What holds for every test: a fresh Numba cache, and skips where data are absent."""
+"""What holds for every test: a fresh Numba cache, and skips where data are absent.
+
+And what several ask for: a Ctrl-C that is heard.
+"""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -32,3 +36,16 @@ def pytest_runtest_call(item):
         return (yield)
     except DataMissing as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C does what it does at a terminal, here and in processes started meanwhile.
+
+    A shell without job control starts what is to run in the background with SIGINT
+    ignored. Children inherit that, and a press would go unheard. A handler of Python's
+    is not inherited: in a new program the signal has its default again.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

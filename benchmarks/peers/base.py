@@ -44,7 +44,11 @@ class Machine(ABC):
     cache_size: float | None = None  # MB of kernel values; None: as in the comparison
 
     def prepare(self, problem: Problem, tol: float) -> float:
-        """Import, convert and warm up; the seconds of the warm-up."""
+        """Import, convert and warm up on some rows; the seconds of all that.
+
+        What only happens on all rows (memory that is asked for, threads that start) is
+        warmed up by a whole run, whose seconds the parent keeps apart.
+        """
         began = time.perf_counter()
         self.tol = tol
         small = problem.thinned(WARM_ROWS)

@@ -33,6 +33,7 @@ class Plan:
     brief: float = 0.3  # a run shorter than this is repeated five times as often
     hopeless: float = 10.0  # times the fastest, after which a run is ended too
     least: float = 30.0  # … but not before so many seconds
+    warm: float = 10.0  # a first whole run longer than this counts; others warm up only
     rows: int | None = None  # only so many rows of every set
 
     def patience(self, fastest: float | None) -> float:
@@ -49,27 +50,56 @@ class Plan:
 
 
 def _in_turn(verb: str, able: dict[Remote, Record], key: str, plan: Plan) -> None:
-    """Every library once, then every library again: what disturbs one disturbs all."""
+    """Every library once, then every library again: what disturbs one disturbs all.
+
+    Before that each makes one whole run that only warms up, on the shape that counts:
+    its seconds are kept apart. A long one is not thrown away, for it would double the
+    hours and change little: it takes the place of the first turn.
+    """
+    for remote, record in list(able.items()):
+        record[key] = []
+        taken = _timed(verb, remote, able, key, plan)
+        if taken is not None and taken > plan.warm:
+            record[key].append(taken)
+        elif taken is not None:
+            record[f"{key}_warm"] = taken
     for number in range(5 * plan.repeat):
         for remote, record in _rotated(list(able.items()), number):
-            done = record.setdefault(key, [])
-            if number and number >= plan.repeats(done[0]):
+            done = record[key]
+            if len(done) > number or (number and number >= plan.repeats(done[0])):
                 continue
-            # Ours does not count: a peer is slow by the standard of its peers.
-            peers = [one for one in able if one.name not in (remote.name, OURS)]
-            runs = [run for one in peers for run in able[one].get(key, ())]
-            patience = plan.patience(min(runs, default=None))
-            # Who was in time once is not ended by a later run that takes a little more.
-            patience = max(patience, 2.0 * done[0]) if done else patience
-            time.sleep(REST)
-            try:
-                done.append(remote.call(verb, seconds=patience))
-            except Late:
-                record[f"{key}_capped"] = round(patience)
-                del able[remote]
-            except Unable as why:
-                record["reason" if key == "fit" else f"{key}_reason"] = str(why)
-                del able[remote]
+            taken = _timed(verb, remote, able, key, plan)
+            if taken is not None:
+                done.append(taken)
+
+
+def _timed(
+    verb: str, remote: Remote, able: dict[Remote, Record], key: str, plan: Plan
+) -> float | None:
+    """Seconds of one run; of one that was ended or failed none, and it is not able."""
+    record = able[remote]
+    # Ours does not count: a peer is slow by the standard of its peers.
+    peers = [one for one in able if one.name not in (remote.name, OURS)]
+    runs = [run for one in peers for run in _runs(able[one], key)]
+    patience = plan.patience(min(runs, default=None))
+    # Who was in time once is not ended by a later run that takes a little more.
+    if own := _runs(record, key):
+        patience = max(patience, 2.0 * own[0])
+    time.sleep(REST)
+    try:
+        return float(remote.call(verb, seconds=patience))
+    except Late:
+        record[f"{key}_capped"] = round(patience)
+    except Unable as why:
+        record["reason" if key == "fit" else f"{key}_reason"] = str(why)
+    del able[remote]
+    return None
+
+
+def _runs(record: Record, key: str) -> list[float]:
+    """Seconds of all whole runs so far, that which warmed up first."""
+    warm = [record[f"{key}_warm"]] if f"{key}_warm" in record else []
+    return warm + record.get(key, [])
 
 
 def _rotated(some: list[Any], number: int) -> list[Any]:
@@ -142,6 +172,7 @@ def row(remotes: list[Remote], task: Task, plan: Plan) -> Record:
         "parameters": one.parameters,
         "small": one.small,
         "tol": plan.tol,
+        "warm": plan.warm,
         "measured": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "machines": {remote.name: record for remote, record in records.items()},
     }

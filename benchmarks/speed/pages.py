@@ -39,6 +39,7 @@ def text(run: dict[str, Any], images: str = "images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
     parts = [table.machine(run["machine"]), *table.notes(run)]
+    parts.append(table.warming(run["rows"]))
     parts += ["## Means", table.means(found), "## Goals", table.goals(found)]
     if run.get("drawn"):
         parts.append(f"![Ratios to the fastest peer, set by set]({images}/{BARS})")

@@ -32,7 +32,7 @@ class Server:
         self._name = name
 
     def prepare(self, problem: Problem, tol: float, cache_size: float | None) -> float:
-        """Take a problem and warm up on it; the seconds of the warm-up."""
+        """Take a problem and warm up on some of its rows; the seconds of that."""
         self.problem = problem
         self.machine = create(self._name)
         self.machine.cache_size = cache_size

@@ -27,6 +27,7 @@ __all__ = [
     "quality",
     "seconds",
     "times",
+    "warming",
 ]
 
 NONE = "–"
@@ -294,6 +295,20 @@ def latency(records: list[dict[str, Any]]) -> str:
 def notes(run: dict[str, Any]) -> list[str]:
     """What a run says of itself, and with which commits, where there are several."""
     return [_commits(run["rows"]), *run.get("notes", [])]
+
+
+def warming(rows: list[dict[str, Any]]) -> str:
+    """How the rows were warmed up, told by themselves: older ones knew no whole run."""
+    longest = max((one.get("warm", 0.0) for one in rows), default=0.0)
+    if not longest:
+        return ""
+    cold = dict.fromkeys(one["set"] for one in rows if not one.get("warm"))
+    return (
+        "Warm-up on the real shape, timed apart: before its turns every library makes "
+        "one whole fit, and one whole prediction, that no table shows; one that takes "
+        f"over {longest:g} s is not repeated for that, and is the first timed run."
+        + (f" Not so: {', '.join(cold)}." if cold else "")
+    )
 
 
 def _commits(rows: list[dict[str, Any]]) -> str:

@@ -169,6 +169,7 @@ def _interrupted(process, sign):
     return process.returncode, out.decode(), told + err.decode()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.slow
 def test_ctrl_c_saves_what_there_is(hard):
@@ -184,6 +185,7 @@ def test_ctrl_c_saves_what_there_is(hard):
     assert model.predict(np.zeros((1, 30))).size == 1
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 @pytest.mark.slow
 def test_ctrl_c_in_cross_validation(hard):
@@ -196,6 +198,7 @@ def test_ctrl_c_in_cross_validation(hard):
     assert "mean " in out
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGINT for one process")
 def test_ctrl_c_while_data_are_read():
     with start("train", "-", "-o", "x.maxmargin", stdin=subprocess.PIPE) as process:

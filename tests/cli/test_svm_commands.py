@@ -503,8 +503,8 @@ def press_when_solving():
 
 
 @pytest.fixture
-def hard():
-    """Rows that no solver is done with in a while."""
+def hard(ctrl_c):
+    """Rows that no solver is done with in a while: only a Ctrl-C ends it."""
     rng = np.random.default_rng(0)
     rows = [
         f"{label} " + " ".join(f"{j + 1}:{v:.3f}" for j, v in enumerate(row)) + "\n"

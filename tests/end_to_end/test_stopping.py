@@ -317,6 +317,7 @@ class Child:
 
 real_signals = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("ctrl_c"),
     pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for another process"),
 ]
 
