@@ -79,7 +79,9 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
         slope = -(plain + multipliers[side[k]])  # gain per unit of β
         margin = min(margin, 1.0 + slope * p[k])
         cost += _cost(slope, lower[k], upper[k], ridge[k], epsilon)
-    found[:] = norm2, weighted, linear, size, cost, margin
+    # One by one: found[:] = … compiles Numba's error messages about shapes, for 2 s.
+    found[0], found[1], found[2] = norm2, weighted, linear
+    found[3], found[4], found[5] = size, cost, margin
 
 
 paid = njit(_paid)
