@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin._jit import njit
+from maxmargin._jit import inlined, njit
 
 __all__ = ["paid", "prices", "worth"]
 
@@ -56,7 +56,7 @@ def _cost(slope, lower, upper, ridge, epsilon):
     return left * best - curved if best != 0.0 else 0.0
 
 
-_cost = njit(_cost)
+_cost = inlined(_cost)
 
 
 def _paid(f, p, lower, upper, ridge, epsilon):
@@ -84,6 +84,6 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
     found[3], found[4], found[5] = size, cost, margin
 
 
-paid = njit(_paid)
-prices = njit(_prices)
-worth = njit(_worth)
+paid = njit(_paid, allocates=False)
+prices = njit(_prices, allocates=False)
+worth = njit(_worth, allocates=False)
