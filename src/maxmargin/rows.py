@@ -26,6 +26,7 @@ __all__ = [
     "Rows",
     "Spread",
     "clear_lanes",
+    "fill_dense",
     "fill_lanes",
     "frozen",
     "largest_magnitude",
@@ -157,7 +158,7 @@ def clear_lanes(
 @overload(fill_lanes)
 def _fill_lanes(rows, index, start, stop, width, lanes, at):
     if is_record(rows, DenseRows):
-        return _fill_dense
+        return fill_dense
     if is_record(rows, CsrRows):
         return _fill_csr
     return None
@@ -172,7 +173,8 @@ def _clear_lanes(rows, index, start, stop, width, lanes, at):
     return None
 
 
-def _fill_dense(rows, index, start, stop, width, lanes, at):
+def fill_dense(rows, index, start, stop, width, lanes, at):
+    """:func:`fill_lanes` for dense rows."""
     work = lanes.dtype.type
     d = rows.data.shape[1]
     # In strips of 64 features, so that the cache lines being interleaved stay in L1.
@@ -241,4 +243,4 @@ def _squared_norms(rows, start, stop, zero, out):
         out[i] = _norm2(rows, i, zero)
 
 
-squared_norms = njit(_squared_norms)
+squared_norms = njit(_squared_norms, allocates=False)

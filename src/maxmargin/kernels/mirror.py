@@ -27,4 +27,4 @@ def _mirror(K, first, last):
             K[i, b] = row[i]
 
 
-mirror = njit(_mirror)
+mirror = njit(_mirror, allocates=False)

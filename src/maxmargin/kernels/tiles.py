@@ -24,7 +24,7 @@ from maxmargin._jit.simd import (
     sparse_tile,
 )
 from maxmargin.kernels.vector import transform
-from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_lanes
+from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_dense, fill_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,7 +114,7 @@ def padded(coef: NDArray[Any], places: NDArray[Any]) -> tuple[Any, Any]:
     return wide, more
 
 
-def _load(rows, index, start, stop, group, lanes, at):
+def _load(rows, index, start, stop, width, lanes, at):
     """Bring the rows of one tile into working precision."""
 
 
@@ -123,8 +123,8 @@ def _tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
 
 
 @overload(_load)
-def _overload_load(rows, index, start, stop, group, lanes, at):
-    return _load_dense if is_record(rows, DenseRows) else _load_csr
+def _overload_load(rows, index, start, stop, width, lanes, at):
+    return fill_dense if is_record(rows, DenseRows) else _load_csr
 
 
 @overload(_tile)
@@ -132,15 +132,11 @@ def _overload_tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
     return _tile_dense if is_record(rows, DenseRows) else _tile_csr
 
 
-def _load_dense(rows, index, start, stop, group, lanes, at):
-    fill_lanes(rows, index, start, stop, group, lanes, at)
-
-
 def _tile_dense(rows, index, start, stop, lanes, panel, at, d, stride, out):
     dense_tile(lanes, 0, panel, at * d, d, out, at, stride)
 
 
-def _load_csr(rows, index, start, stop, group, lanes, at):
+def _load_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for r in range(stop - start):
         i = index[start + r]
@@ -171,7 +167,7 @@ def _weighted(values, factors):
 
 
 # The one place where a sum may be reordered: kernel values themselves never are.
-weighted = njit(_weighted, fastmath=set(ASSOCIATIVE))
+weighted = njit(_weighted, allocates=False, fastmath=set(ASSOCIATIVE))
 
 
 def _product(  # noqa: PLR0912  one compiled body for all requests
@@ -237,4 +233,4 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
             )
 
 
-product = njit(_product)
+product = njit(_product, allocates=False)

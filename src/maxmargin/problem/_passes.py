@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin._jit import njit
+from maxmargin._jit import inlined, njit
 
 __all__ = ["paid", "prices", "worth"]
 
@@ -56,7 +56,7 @@ def _cost(slope, lower, upper, ridge, epsilon):
     return left * best - curved if best != 0.0 else 0.0
 
 
-_cost = njit(_cost)
+_cost = inlined(_cost)
 
 
 def _paid(f, p, lower, upper, ridge, epsilon):
@@ -79,9 +79,11 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
         slope = -(plain + multipliers[side[k]])  # gain per unit of β
         margin = min(margin, 1.0 + slope * p[k])
         cost += _cost(slope, lower[k], upper[k], ridge[k], epsilon)
-    found[:] = norm2, weighted, linear, size, cost, margin
+    # One by one: found[:] = … compiles Numba's error messages about shapes, for 2 s.
+    found[0], found[1], found[2] = norm2, weighted, linear
+    found[3], found[4], found[5] = size, cost, margin
 
 
-paid = njit(_paid)
-prices = njit(_prices)
-worth = njit(_worth)
+paid = njit(_paid, allocates=False)
+prices = njit(_prices, allocates=False)
+worth = njit(_worth, allocates=False)

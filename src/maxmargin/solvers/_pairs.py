@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._jit import njit
+from maxmargin._jit import inlined, njit
 from maxmargin._jit.simd import vmax, vmin
 
 if TYPE_CHECKING:
@@ -158,12 +158,12 @@ def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low):
     return where + best
 
 
-_set_mask = njit(_set_mask)
-_ceiling = njit(_ceiling)
-_ground = njit(_ground)
-_floor = njit(_floor)
-_sweep = njit(_sweep, fastmath=_FAST)
-_partner = njit(_partner, fastmath=_FAST)
+_set_mask = inlined(_set_mask)
+_ceiling = inlined(_ceiling)
+_ground = inlined(_ground)
+_floor = inlined(_floor)
+_sweep = njit(_sweep, allocates=False, fastmath=_FAST)
+_partner = njit(_partner, allocates=False, fastmath=_FAST)
 
 
 def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
@@ -194,9 +194,9 @@ def _curvature(diagonal, i, j, value, floor):
     return max((np.float64(diagonal[i]) + np.float64(diagonal[j])) - twice, floor)
 
 
-_curvature = njit(_curvature)
-_pair_step = njit(_pair_step)
-_tell = njit(_tell)
+_curvature = inlined(_curvature)
+_pair_step = inlined(_pair_step)
+_tell = inlined(_tell)
 
 
 def _move_pairs(
@@ -323,7 +323,7 @@ def _sweep_single(F, t, row, diagonal, floor, up, low, found):
     return where + best
 
 
-_sweep_single = njit(_sweep_single, fastmath=_FAST)
+_sweep_single = njit(_sweep_single, allocates=False, fastmath=_FAST)
 
 
 def _move_singles(
@@ -364,7 +364,9 @@ def _move_singles(
 
 
 # By the number of sums of the problem; each is compiled when it is first used.
-_MOVES = tuple(njit(one) for one in (_move_singles, _move_pairs, _move_within_sides))
+_MOVES = tuple(
+    njit(one, allocates=False) for one in (_move_singles, _move_pairs, _move_within_sides)
+)
 move_pairs = _MOVES[1]
 
 
@@ -384,7 +386,7 @@ def _fresh_gradient(K, q, beta, p, out):
         out[k] += p[k]
 
 
-fresh_gradient = njit(_fresh_gradient)
+fresh_gradient = njit(_fresh_gradient, allocates=False)
 
 
 def move(
