@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from maxmargin._jit.lanes import LANES
 from maxmargin.kernels.gram import VectorGram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.parallel import Workers
@@ -42,14 +43,14 @@ def state(request):
 
 def test_update_and_selection_in_one_sweep(state):
     F, row_i, row_j, up, low = state
-    found = np.zeros(2, F.dtype)
+    found, lanes = np.zeros(2, F.dtype), np.zeros(3 * LANES, F.dtype)
     step = F.dtype.type(1e-6)
 
     def plain():
         np.add(F, step * (row_i - row_j), out=F)
         return (F + up).argmin(), (F + low).max()
 
-    ours = fastest(lambda: _pairs._sweep(F, 1e-6, row_i, row_j, up, low, found))
+    ours = fastest(lambda: _pairs._sweep(F, 1e-6, row_i, row_j, up, low, found, lanes))
     numpy = fastest(plain)
     print(f"{F.dtype}: {ours / N * 1e9:.2f} ns a point, {ours / numpy:.2f} of NumPy")
     assert ours < 0.7 * numpy
@@ -57,7 +58,7 @@ def test_update_and_selection_in_one_sweep(state):
 
 def test_the_search_for_a_partner(state):
     F, row_i, _, _, low = state
-    diagonal = np.ones_like(F)
+    diagonal, lanes = np.ones_like(F), np.zeros(3 * LANES, F.dtype)
     noise = 1e-7
 
     def plain():
@@ -66,7 +67,7 @@ def test_the_search_for_a_partner(state):
 
     def ours():
         return _pairs._partner(
-            F, float(F.min()), 1.0, row_i, diagonal, 1.0, noise, 1.0, low
+            F, float(F.min()), 1.0, row_i, diagonal, 1.0, noise, 1.0, low, lanes
         )
 
     mine, numpy = fastest(ours), fastest(plain)

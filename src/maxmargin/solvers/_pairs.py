@@ -19,7 +19,7 @@ both points are of one side, the one with the larger violation (LIBSVM's Solver_
 Chang and C.-J. Lin, "Training ν-support vector classifiers", Neural Computation 13,
 2001).
 
-Cost: two sweeps over q an iteration, 0.4 ns a point each; three with two sides. "β
+Cost: two sweeps over q an iteration, 0.25 ns a point each; three with two sides. "β
 may rise" and "β may fall" are additive masks (±ε, or ±1e30 where it may not) rather than
 branches, so that sweeps vectorise. With float32 kernel values the gradients are float32
 too: they are written relative to a ``centre`` near those that decide, so that rounding
@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import inlined, njit
-from maxmargin._jit.simd import vmax, vmin
+from maxmargin._jit.lanes import LANES, partner_lanes, sweep_lanes
+from maxmargin._jit.simd import vmax
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +48,7 @@ __all__ = [
     "CONVERGED",
     "DOUBLE_NOISE",
     "PAUSED",
+    "SCRATCH",
     "SINGLE_NOISE",
     "STUCK",
     "UNBOUNDED",
@@ -59,7 +61,8 @@ CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
 # Relative rounding error of kernel values
 SINGLE_NOISE, DOUBLE_NOISE = 1e-7, 1e-12
 
-_BLOCK = 64  # a sweep keeps one minimum a block, then looks for its place in that block
+SCRATCH = 3 * LANES + 4  # numbers of working memory, above four for every point
+_BLOCK = 64  # a sweep of single points keeps the best of a block, then looks for it there
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
@@ -89,81 +92,63 @@ def _floor(diagonal, noise):
     return noise * largest if largest > 0.0 else noise
 
 
-def _sweep(F, t, row_i, row_j, up, low, found):
-    """F += t(K_i − K_j); returns the argmin of F over up.
+def _sweep(F, t, row_i, row_j, up, low, found, lanes):
+    """F += t(K_i − K_j); returns the argmin of F over up, the first one.
 
     found = (min of F over up, max of F over low).
     """
-    work = F.dtype.type
-    lowest, highest = work(1e30), work(-1e30)
-    step = work(t)
-    where = 0
-    for start in range(0, F.size, _BLOCK):
-        f, ki, kj = (
-            F[start : start + _BLOCK],
-            row_i[start : start + _BLOCK],
-            row_j[start : start + _BLOCK],
-        )
-        u, w = up[start : start + _BLOCK], low[start : start + _BLOCK]
-        small, large = work(1e30), work(-1e30)
-        for k in range(f.size):
-            value = f[k] + step * (work(ki[k]) - work(kj[k]))
-            f[k] = value
-            small = vmin(small, value + u[k])
-            large = vmax(large, value + w[k])
-        highest = vmax(highest, large)
-        if small < lowest:
-            lowest, where = small, start
-    f, u = F[where : where + _BLOCK], up[where : where + _BLOCK]
-    best, value = 0, f[0] + u[0]
-    for k in range(1, f.size):
-        if f[k] + u[k] < value:
-            best, value = k, f[k] + u[k]
+    step = F.dtype.type(t)
+    blocks = F.size // LANES
+    sweep_lanes(F, step, row_i, row_j, up, low, blocks, lanes)
+    lowest, where, highest = lanes[0], np.intp(lanes[LANES]) * LANES, lanes[2 * LANES]
+    for k in range(1, LANES):
+        at = np.intp(lanes[LANES + k]) * LANES + k
+        if lanes[k] < lowest or (lanes[k] == lowest and at < where):
+            lowest, where = lanes[k], at
+        highest = max(highest, lanes[2 * LANES + k])
+    for k in range(blocks * LANES, F.size):
+        F[k] += step * (row_i[k] - row_j[k])
+        if F[k] + up[k] < lowest:
+            lowest, where = F[k] + up[k], k
+        highest = max(highest, F[k] + low[k])
     found[0], found[1] = lowest, highest
-    return where + best
+    return where
 
 
-def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low):
-    """The j of largest gain; in float32, where twice as many fit in a register.
+def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low, lanes):
+    """The j of largest gain, the first one.
 
     Gradients are divided by the violation, curvatures by the largest diagonal value
     (``span`` and ``unit`` are the inverses), so that every number is near 1.
     """
-    best_gain = np.float32(-1.0)
-    where = 0
-    zero, two, floor = np.float32(0.0), np.float32(2.0), np.float32(noise)
-    own = np.float32(d_i * unit)
-    work = F.dtype.type
+    work, short = F.dtype.type, np.float32
+    own, floor = short(d_i * unit), short(noise)
     span, unit, f_i = work(span), work(unit), work(f_i)
-    for start in range(0, F.size, _BLOCK):
-        f, ki = F[start : start + _BLOCK], row_i[start : start + _BLOCK]
-        d, w = diagonal[start : start + _BLOCK], low[start : start + _BLOCK]
-        top = np.float32(-1.0)
-        for k in range(f.size):
-            g = vmax(np.float32((f[k] + w[k] - f_i) * span), zero)
-            a = (own + np.float32(d[k] * unit)) - two * np.float32(work(ki[k]) * unit)
-            a = vmax(a, floor)
-            top = vmax(top, g * g / a)
-        if top > best_gain:
-            best_gain, where = top, start
-    f, ki = F[where : where + _BLOCK], row_i[where : where + _BLOCK]
-    d, w = diagonal[where : where + _BLOCK], low[where : where + _BLOCK]
-    best, gain = 0, np.float32(-1.0)
-    for k in range(f.size):
-        g = vmax(np.float32((f[k] + w[k] - f_i) * span), zero)
-        a = (own + np.float32(d[k] * unit)) - two * np.float32(work(ki[k]) * unit)
-        a = vmax(a, floor)
-        if g * g / a > gain:
-            best, gain = k, g * g / a
-    return where + best
+    blocks = F.size // LANES
+    partner_lanes(
+        F, f_i, span, row_i, diagonal, own, unit, floor, low, blocks, lanes
+    )  # fmt: skip
+    best, where = short(lanes[0] / lanes[LANES]), np.intp(lanes[2 * LANES]) * LANES
+    for k in range(1, LANES):
+        gain = short(lanes[k] / lanes[LANES + k])
+        at = np.intp(lanes[2 * LANES + k]) * LANES + k
+        if gain > best or (gain == best and at < where):
+            best, where = gain, at
+    for k in range(blocks * LANES, F.size):
+        g = max(short((F[k] + low[k] - f_i) * span), short(0.0))
+        twice = short(2.0) * short(row_i[k] * unit)
+        a = max((own + short(diagonal[k] * unit)) - twice, floor)
+        if g * g / a > best:
+            best, where = g * g / a, k
+    return where
 
 
 _set_mask = inlined(_set_mask)
 _ceiling = inlined(_ceiling)
 _ground = inlined(_ground)
 _floor = inlined(_floor)
-_sweep = njit(_sweep, allocates=False, fastmath=_FAST)
-_partner = njit(_partner, allocates=False, fastmath=_FAST)
+_sweep = njit(_sweep, allocates=False)
+_partner = njit(_partner, allocates=False)
 
 
 def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
@@ -209,11 +194,12 @@ def _move_pairs(
     ``done[0]`` returns the number of steps, ``last`` what :func:`_tell` noted of the last
     one, and the result is a code.
     """
+    lanes, space = space[: 3 * LANES], space[3 * LANES :]
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
     for k in range(q):
         _set_mask(k, beta, lower, upper, epsilon, up, low)
     floor = _floor(diagonal, noise)
-    i = _sweep(F, 0.0, K[0][:q], K[0][:q], up, low, found)
+    i = _sweep(F, 0.0, K[0][:q], K[0][:q], up, low, found, lanes)
     done[0] = 0
     while True:
         # A side without a point leaves its ±1e30: nothing can move, all is optimal.
@@ -225,8 +211,9 @@ def _move_pairs(
         price = np.float64(F[i] + up[i])
         span = 1.0 / (found[1] - found[0])
         j = _partner(
-            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low
-        )
+            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low,
+            lanes,
+        )  # fmt: skip
         curvature = _curvature(diagonal, i, j, row_i[j], floor)
         gain = np.float64(F[j] + low[j]) - price
         t = _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon)
@@ -237,7 +224,7 @@ def _move_pairs(
         _tell(last, i, j, t, price, gain, curvature)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
-        i = _sweep(F, t, row_i, K[j][:q], up, low, found)
+        i = _sweep(F, t, row_i, K[j][:q], up, low, found, lanes)
         done[0] += 1
 
 
@@ -249,6 +236,7 @@ def _move_within_sides(
 
     Each side has masks of its own, in which the points of the other may not move.
     """
+    lanes, space = space[: 3 * LANES], space[3 * LANES :]
     masks = space[: 4 * q].reshape(2, 2, q)
     found = space[4 * q : 4 * q + 4].reshape(2, 2)
     for k in range(q):
@@ -257,8 +245,8 @@ def _move_within_sides(
         _set_mask(k, beta, lower, upper, epsilon, masks[side[k], 0], masks[side[k], 1])
     floor = _floor(diagonal, noise)
     none = K[0][:q]
-    first = _sweep(F, 0.0, none, none, masks[0, 0], masks[0, 1], found[0])
-    second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1])
+    first = _sweep(F, 0.0, none, none, masks[0, 0], masks[0, 1], found[0], lanes)
+    second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1], lanes)
     done[0] = 0
     while True:
         s = 0 if found[0, 1] - found[0, 0] >= found[1, 1] - found[1, 0] else 1
@@ -272,8 +260,9 @@ def _move_within_sides(
         price = np.float64(F[i] + up[i])
         span = 1.0 / (found[s, 1] - found[s, 0])
         j = _partner(
-            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low
-        )
+            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low,
+            lanes,
+        )  # fmt: skip
         curvature = _curvature(diagonal, i, j, row_i[j], floor)
         gain = np.float64(F[j] + low[j]) - price
         t = _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon)
@@ -284,8 +273,8 @@ def _move_within_sides(
         _tell(last, i, j, t, price, gain, curvature)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
-        first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0])
-        second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1])
+        first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0], lanes)
+        second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1], lanes)
         done[0] += 1
 
 
@@ -435,7 +424,7 @@ def move(
     code = _MOVES[len(problem.sums)](
         K, members.size, local, beta, problem.lower[members], problem.upper[members],
         problem.epsilon, problem.side[members], diagonal.astype(K.dtype, copy=False),
-        noise, stop_at, limit, np.empty(4 * members.size + 4, K.dtype), done, told,
+        noise, stop_at, limit, np.empty(4 * members.size + SCRATCH, K.dtype), done, told,
     )  # fmt: skip
     if single:
         F[:] = local + centre

@@ -21,7 +21,13 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.problem import prices, worth
-from maxmargin.solvers._pairs import CONVERGED, DOUBLE_NOISE, fresh_gradient, move_pairs
+from maxmargin.solvers._pairs import (
+    CONVERGED,
+    DOUBLE_NOISE,
+    SCRATCH,
+    fresh_gradient,
+    move_pairs,
+)
 from maxmargin.solvers.working_set import SOLVED, pairs_of_a_slice
 
 if TYPE_CHECKING:
@@ -71,7 +77,7 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
     most = 0
     for t in range(starts.size - 1):
         most = max(most, starts[t + 1] - starts[t])
-    values, space = np.empty((most, most)), np.empty(4 * most + 4)
+    values, space = np.empty((most, most)), np.empty(4 * most + SCRATCH)
     lowest, highest, ridge = np.empty(most), np.empty(most), np.zeros(most)
     own, linear, gradient = np.empty(most), np.empty(most), np.empty(most)
     side = np.zeros(most, np.uint8)
