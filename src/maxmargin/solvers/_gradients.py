@@ -3,7 +3,9 @@
 Each is a sum over columns of K, done in slices: ``fresh`` is the gradient under
 construction of the points ``targets``, and ``cursor`` of the ``pending`` columns have
 gone into it. In the phase FOLD a column is multiplied by what its β has changed since the
-gradient in scope was true, otherwise by β itself.
+gradient in scope was true, otherwise by β itself. Points whose new gradient is known
+already, those that moved together on K_WW or were in focus until now, are ``told`` with
+it and cost no kernel value.
 """
 
 from __future__ import annotations
@@ -22,18 +24,26 @@ if TYPE_CHECKING:
     from maxmargin.solvers._working_state import State
 
     Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
 
-__all__ = ["add_columns", "begin_anew", "bring_up", "look_again", "settle"]
+__all__ = ["NOBODY", "add_columns", "begin_anew", "bring_up", "look_again", "settle"]
 
+NOBODY = np.empty(0, np.intp), np.empty(0)  # is told a gradient
 _PANELS = 256  # columns of a kernel product below which tiles are not filled well
 
 
-def bring_up(problem: Problem, state: State) -> None:
-    """Begin to bring what β has changed to the gradients in scope."""
+def bring_up(problem: Problem, state: State, told: Index, gradient: Vector) -> None:
+    """Begin to bring what β has changed to the gradients in scope.
+
+    ``gradient`` is the new one of the points ``told``, all of them in scope.
+    """
     scope = scope_of(problem, state)
-    state.targets = scope.points
+    unknown = np.ones(scope.points.size, bool)
+    unknown[scope.place[told]] = False
+    state.told, state.told_gradient = told.copy(), gradient.copy()
+    state.targets = scope.points[unknown]
     state.pending = np.flatnonzero(state.beta != scope.applied)
-    state.fresh[: scope.points.size] = scope.gradient
+    state.fresh[: state.targets.size] = scope.gradient[unknown]
     state.idle = state.pending.size == 0
     state.phase, state.cursor = Phase.FOLD, 0
 
@@ -41,6 +51,7 @@ def bring_up(problem: Problem, state: State) -> None:
 def begin_anew(problem: Problem, state: State) -> None:
     """Begin the gradients of all points from nothing."""
     state.focus = None
+    state.told, state.told_gradient = NOBODY
     state.targets = np.arange(problem.n, dtype=np.intp)
     state.pending = np.flatnonzero(state.beta)
     state.fresh[:] = problem.p
@@ -77,9 +88,10 @@ def settle(problem: Problem, state: State) -> None:
     change = state.beta
     if state.phase == Phase.FOLD:
         change = state.beta - scope.applied
-    points = scope.points
-    scope.gradient[:] = (
+    points = state.targets
+    scope.gradient[scope.place[points]] = (
         state.fresh[: points.size] + problem.ridge[points] * change[points]
     )
+    scope.gradient[scope.place[state.told]] = state.told_gradient
     scope.applied[:] = state.beta
     state.phase = Phase.SELECT

@@ -100,9 +100,9 @@ def _sweep(F, t, row_i, row_j, up, low, found, lanes):
     step = F.dtype.type(t)
     blocks = F.size // LANES
     sweep_lanes(F, step, row_i, row_j, up, low, blocks, lanes)
-    lowest, where, highest = lanes[0], np.intp(lanes[LANES]) * LANES, lanes[2 * LANES]
+    lowest, where, highest = lanes[0], int(lanes[LANES]) * LANES, lanes[2 * LANES]
     for k in range(1, LANES):
-        at = np.intp(lanes[LANES + k]) * LANES + k
+        at = int(lanes[LANES + k]) * LANES + k
         if lanes[k] < lowest or (lanes[k] == lowest and at < where):
             lowest, where = lanes[k], at
         highest = max(highest, lanes[2 * LANES + k])
@@ -128,10 +128,10 @@ def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low, lanes):
     partner_lanes(
         F, f_i, span, row_i, diagonal, own, unit, floor, low, blocks, lanes
     )  # fmt: skip
-    best, where = short(lanes[0] / lanes[LANES]), np.intp(lanes[2 * LANES]) * LANES
+    best, where = short(lanes[0] / lanes[LANES]), int(lanes[2 * LANES]) * LANES
     for k in range(1, LANES):
         gain = short(lanes[k] / lanes[LANES + k])
-        at = np.intp(lanes[2 * LANES + k]) * LANES + k
+        at = int(lanes[2 * LANES + k]) * LANES + k
         if gain > best or (gain == best and at < where):
             best, where = gain, at
     for k in range(blocks * LANES, F.size):

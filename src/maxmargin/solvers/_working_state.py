@@ -40,7 +40,7 @@ class State:
     ``gradient`` is always F of ``applied``; ``beta`` runs ahead of ``applied`` while W
     is being solved, and while some points only are in ``focus``. A gradient under
     construction, ``fresh``, is that of the points ``targets``; ``cursor`` of the columns
-    ``pending`` have gone into it.
+    ``pending`` have gone into it. With it, the points ``told`` get theirs.
     """
 
     # the problem's variables
@@ -59,6 +59,8 @@ class State:
     targets: Index
     pending: Index
     cursor: int = 0
+    told: Index = field(default_factory=lambda: np.empty(0, np.intp))
+    told_gradient: Vector = field(default_factory=lambda: np.empty(0))
     # where the solver stands
     phase: Phase = Phase.REFRESH
     size: int = 0

@@ -236,7 +236,7 @@ class WorkingSetSmo(Steppable):
                 return status
         elif worst <= scope.goal or state.idle:
             state.focus = None
-            gradients.bring_up(problem, state)
+            gradients.bring_up(problem, state, scope.points, scope.gradient)
             return Status.RUNNING
         middle = scope.middle(ends)
         entering = exchange(
@@ -302,7 +302,9 @@ class WorkingSetSmo(Steppable):
             return Status.RUNNING
         if state.complete and state.wide and self._is_solution(problem, state, K):
             return self._accept(state)
-        gradients.bring_up(problem, state)
+        # Of all points nobody else would keep the true gradient: they get it anew.
+        known = gradients.NOBODY if state.complete else (members, state.local[:q])
+        gradients.bring_up(problem, state, *known)
         if state.complete and state.stop_at <= self.tol:
             # W's own gradients are those of all points, and good enough.
             state.gradient[members] = state.local[:q]
