@@ -31,7 +31,7 @@ def _seconds(call: Callable[[], Any]) -> float:
 
     After a turn of others the caches hold nothing of this process. A call of a
     millisecond is then mostly memory that is fetched anew, its own code included, and
-    that differs twofold from turn to turn. Small calls are made in loops: they are timed so.
+    that differs twofold from turn to turn. Small calls are made in loops, and timed so.
     """
     began = time.perf_counter()
     call()
