@@ -130,16 +130,35 @@ def test_values_stay_behind_when_pickled():
 
 
 def test_one_problem_keeps_dear_rows_that_fit():
-    dear, cheap, need = plain(d=400), plain(d=4), 8 * N * N
+    dear, need = plain(d=1000), 8 * N * N
     for room in (1, 30, N):
         gram, left = binary_gram(dear, 2 * need * room // N)
         assert isinstance(gram, StoredGram)
         assert (gram.room, gram.keeps_all) == (room, room == N)
         assert left == need * room // N
     assert binary_gram(dear, 8 * N) == (dear, 8 * N)
-    assert binary_gram(cheap, 1 << 30) == (cheap, 1 << 30)
     table = TableGram(np.eye(5))
     assert binary_gram(table, 1 << 30) == (table, 1 << 30)
+
+
+def test_a_small_problem_of_cheap_values_keeps_its_matrix():
+    cheap, need = plain(d=4), 8 * N * N
+    gram, left = binary_gram(cheap, 2 * need)
+    assert isinstance(gram, StoredGram)
+    assert gram.keeps_all
+    assert left == need
+    assert binary_gram(cheap, 2 * need - 1) == (cheap, 2 * need - 1)  # no room for all
+
+
+def test_few_rows_of_many_lie_side_by_side(monkeypatch):
+    monkeypatch.setattr(store, "SMALL", N - 1)
+    gram, some = StoredGram(plain(d=400), eager=False), np.array([N - 1, 3, N // 2])
+    out = np.zeros(N)
+    gram.apply(np.arange(N), some, np.ones(3), out, DOUBLE)
+    assert gram.whole(DOUBLE) is None
+    expected = block(plain(d=400), sorted(some), range(N), DOUBLE)
+    np.testing.assert_array_equal(gram._table[:3], expected)
+    np.testing.assert_allclose(out, expected.sum(axis=0), rtol=1e-13)
 
 
 @both

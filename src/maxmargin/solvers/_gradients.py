@@ -26,9 +26,18 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["NOBODY", "add_columns", "begin_anew", "bring_up", "look_again", "settle"]
+__all__ = [
+    "NOBODY",
+    "add_columns",
+    "begin_anew",
+    "bring_up",
+    "look_again",
+    "settle",
+    "sharp",
+]
 
 NOBODY = np.empty(0, np.intp), np.empty(0)  # is told a gradient
+_SHARP = 0.1  # of tol, that W's own gradients may be wrong by
 _PANELS = 256  # columns of a kernel product below which tiles are not filled well
 
 
@@ -46,6 +55,20 @@ def bring_up(problem: Problem, state: State, told: Index, gradient: Vector) -> N
     state.fresh[: state.targets.size] = scope.gradient[unknown]
     state.idle = state.pending.size == 0
     state.phase, state.cursor = Phase.FOLD, 0
+
+
+def sharp(state: State, tol: float) -> bool:
+    """Whether W's own gradients, sums of all its steps, are as good as computed ones.
+
+    Each step rounds them, relative to their distance from the centre; the errors of many
+    add up like their square root. Of all points nobody would keep better ones.
+    """
+    if state.complete:
+        return False
+    away = np.abs(state.local[: state.size] - state.centre).max(initial=0.0)
+    steps = state.iterations - state.began
+    ulp = float(np.finfo(state.dtype).eps) / 2.0
+    return bool(ulp * away * np.sqrt(steps) <= _SHARP * tol)
 
 
 def begin_anew(problem: Problem, state: State) -> None:

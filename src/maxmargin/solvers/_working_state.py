@@ -65,6 +65,7 @@ class State:
     phase: Phase = Phase.REFRESH
     size: int = 0
     iterations: int = 0
+    began: int = 0  # iterations when W was chosen
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
     centre: Any = 0.0  # what deciding gradients of W are near to

@@ -251,6 +251,7 @@ class WorkingSetSmo(Steppable):
         state.centre = np.where(np.isfinite(middle), middle, 0.0)[at]
         digits = SOLVED if state.complete else _EASED
         state.stop_at = max(digits * worst, 0.5 * self.tol)
+        state.began = state.iterations
         state.phase = Phase.SOLVE
         return Status.RUNNING
 
@@ -302,8 +303,9 @@ class WorkingSetSmo(Steppable):
             return Status.RUNNING
         if state.complete and state.wide and self._is_solution(problem, state, K):
             return self._accept(state)
-        # Of all points nobody else would keep the true gradient: they get it anew.
-        known = gradients.NOBODY if state.complete else (members, state.local[:q])
+        known = members, state.local[:q]
+        if not gradients.sharp(state, self.tol):
+            known = gradients.NOBODY
         gradients.bring_up(problem, state, *known)
         if state.complete and state.stop_at <= self.tol:
             # W's own gradients are those of all points, and good enough.
