@@ -2,51 +2,68 @@
 
 import gc
 
+import numba
 import numpy as np
 import pytest
 from numba.core.errors import NumbaError
+from numba.extending import overload
 
 from maxmargin._jit import inlined, njit
 
-
-def ours(function):
-    """As if it were a function of the library."""
-    function.__module__ = "maxmargin.tests"
-    return function
+SEEN = []
 
 
-@ours
-def collecting(x):
-    return x + 1.0
+def asked(x):
+    """Where it is compiled, whether the collector is on is noted."""
 
 
-@ours
+@overload(asked)
+def _asked(x):
+    SEEN.append(gc.isenabled())
+    return lambda x: x + 1.0
+
+
+def asking(x):
+    return asked(x)
+
+
 def making(x):
     made = np.empty(3)
     made[0] = x
     return made[0]
 
 
-@ours
 def handing_on(x):
     return x[1:]
 
 
-@ours
 def half(x):
     return 0.5 * x if x > 0.0 else x
 
 
-def test_the_collector_is_on_again_after_compilation():
+def compiled(module):
+    """As if it were of that module; not on disk, where nobody would find the module."""
+    SEEN.clear()
+    asking.__module__ = module
+    return numba.njit(asking)
+
+
+def test_the_collector_rests_while_our_functions_are_compiled():
     assert gc.isenabled()
-    assert njit(collecting)(1.0) == 2.0
+    assert compiled("maxmargin.some")(1.0) == 2.0
+    assert not any(SEEN)
     assert gc.isenabled()
+
+
+def test_the_functions_of_others_are_compiled_as_they_were():
+    assert compiled("maxmarginal")(np.float32(1.0)) == 2.0
+    assert all(SEEN)
 
 
 def test_the_collector_stays_off_where_it_was():
     gc.disable()
     try:
-        assert njit(collecting)(np.float32(1.0)) == 2.0
+        assert compiled("maxmargin.some")(1) == 2.0
         assert not gc.isenabled()
     finally:
         gc.enable()
