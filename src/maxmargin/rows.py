@@ -26,7 +26,6 @@ __all__ = [
     "Rows",
     "Spread",
     "clear_lanes",
-    "fill_dense",
     "fill_lanes",
     "frozen",
     "largest_magnitude",
@@ -143,7 +142,9 @@ def fill_lanes(
 ) -> None:
     """Interleave rows ``index[start:stop]`` into ``lanes[at + k·width + lane]``.
 
-    Lanes without a row are left as they are; sparse rows expect zeros on entry.
+    Lanes without a row are left as they are; sparse rows expect zeros on entry. Of
+    sparse rows with ``width`` 0 what is stored is packed, ``longest`` for each row. (One
+    function for panels and rows of tiles, so that it is compiled once.)
     """
     raise TypeError(f"no lanes for {type(rows).__name__}: compiled code only")  # noqa: EM102
 
@@ -158,7 +159,7 @@ def clear_lanes(
 @overload(fill_lanes)
 def _fill_lanes(rows, index, start, stop, width, lanes, at):
     if is_record(rows, DenseRows):
-        return fill_dense
+        return _fill_dense
     if is_record(rows, CsrRows):
         return _fill_csr
     return None
@@ -173,8 +174,7 @@ def _clear_lanes(rows, index, start, stop, width, lanes, at):
     return None
 
 
-def fill_dense(rows, index, start, stop, width, lanes, at):
-    """:func:`fill_lanes` for dense rows."""
+def _fill_dense(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     d = rows.data.shape[1]
     # In strips of 64 features, so that the cache lines being interleaved stay in L1.
@@ -192,10 +192,12 @@ def _fill_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for lane in range(stop - start):
         i = index[start + lane]
-        for e in range(rows.indptr[i], rows.indptr[i + 1]):
-            k = rows.indices[e]
-            x = (np.float64(rows.data[e]) - rows.shift[k]) * rows.scale
-            lanes[at + k * width + lane] = work(x)
+        first = rows.indptr[i]
+        for e in range(rows.indptr[i + 1] - first):
+            k = rows.indices[first + e]
+            x = (np.float64(rows.data[first + e]) - rows.shift[k]) * rows.scale
+            place = k * width + lane if width else lane * rows.longest + e
+            lanes[at + place] = work(x)
 
 
 def _clear_csr(rows, index, start, stop, width, lanes, at):

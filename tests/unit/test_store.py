@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from maxmargin.kernels import class_tables
+from maxmargin.kernels import class_tables, store
 from maxmargin.kernels.class_tables import ClassTables, PairGrams
 from maxmargin.kernels.gram import VectorGram
 from maxmargin.kernels.store import StoredGram, binary_gram

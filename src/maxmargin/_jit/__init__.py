@@ -8,10 +8,12 @@ specialised through ``overload``.
 
 from __future__ import annotations
 
+import gc
 import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
+from numba.core import event as events
 from numba.core import types
 from numba.extending import intrinsic, overload
 
@@ -72,6 +74,43 @@ def inlined(function: Function, **options: Any) -> Function:
     before any of its code counts, and is optimised once more in every caller.
     """
     return njit(function, inline="always", **options)
+
+
+class _NoCollector(events.Listener):
+    """Python's garbage collector rests while our functions are compiled.
+
+    Compilation makes objects by the million and keeps most of them, and the collector
+    looks at them again and again: a tenth of a first fit, for 5 MB less. Events come one
+    at a time, under the compiler's lock; callees between start and end of callers.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._was_on = False
+
+    def on_start(self, event: Any) -> None:
+        """Remember whether the collector is on, and turn it off."""
+        if not _is_ours(event):
+            return
+        if self._depth == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Turn it on again after the outermost function, compiled or not."""
+        if not _is_ours(event):
+            return
+        self._depth -= 1
+        if self._depth == 0 and self._was_on:
+            gc.enable()
+
+
+def _is_ours(event: Any) -> bool:
+    return str(event.data["dispatcher"].py_func.__module__).startswith("maxmargin.")
+
+
+events.register("numba:compile", _NoCollector())
 
 
 def _say_once() -> None:

@@ -24,7 +24,7 @@ from maxmargin._jit.simd import (
     sparse_tile,
 )
 from maxmargin.kernels.vector import transform
-from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_dense, fill_lanes
+from maxmargin.rows import CsrRows, DenseRows, clear_lanes, fill_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,14 +79,16 @@ class Shape(NamedTuple):
     width: int  # columns of a panel
     columns: int  # columns of a block of panels, or all of a smaller request
     lanes: int  # numbers that hold the rows of one tile
+    apart: int  # numbers between features of a loaded row; 0: rows are packed, sparse
 
 
 def shape_of(rows: Any, d: int, dtype: Any, count: int) -> Shape:
     """The shape of tiles for these rows, this precision and ``count`` columns."""
     width = panel_width(rows, dtype)
-    longest = rows.longest if isinstance(rows, CsrRows) else d
+    sparse = isinstance(rows, CsrRows)
+    longest, apart = (rows.longest, 0) if sparse else (d, TILE_ROWS)
     columns = min(panel_columns(d, dtype), -(-max(1, count) // 64) * 64)
-    return Shape(d, TILE_ROWS, width, columns, TILE_ROWS * longest)
+    return Shape(d, TILE_ROWS, width, columns, TILE_ROWS * longest, apart)
 
 
 def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
@@ -114,17 +116,8 @@ def padded(coef: NDArray[Any], places: NDArray[Any]) -> tuple[Any, Any]:
     return wide, more
 
 
-def _load(rows, index, start, stop, width, lanes, at):
-    """Bring the rows of one tile into working precision."""
-
-
 def _tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
     """Dot products of the loaded rows with the panel of column ``at``, into ``out``."""
-
-
-@overload(_load)
-def _overload_load(rows, index, start, stop, width, lanes, at):
-    return fill_dense if is_record(rows, DenseRows) else _load_csr
 
 
 @overload(_tile)
@@ -134,17 +127,6 @@ def _overload_tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
 
 def _tile_dense(rows, index, start, stop, lanes, panel, at, d, stride, out):
     dense_tile(lanes, 0, panel, at * d, d, out, at, stride)
-
-
-def _load_csr(rows, index, start, stop, width, lanes, at):
-    work = lanes.dtype.type
-    for r in range(stop - start):
-        i = index[start + r]
-        first = rows.indptr[i]
-        for e in range(rows.indptr[i + 1] - first):
-            shift = rows.shift[rows.indices[first + e]]
-            x = (np.float64(rows.data[first + e]) - shift) * rows.scale
-            lanes[at + r * rows.longest + e] = work(x)
 
 
 def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
@@ -199,7 +181,7 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
             norms[c] = other_norms[cols[first + c]]
         for t in range(0, index.size, group):
             end = min(t + group, index.size)
-            _load(rows, index, t, end, group, lanes, zero)
+            fill_lanes(rows, index, t, end, shape.apart, lanes, zero)
             for at in range(0, last - first, width):
                 _tile(rows, index, t, end, lanes, panels, at, d, columns, tile)
             for r in range(end - t):
