@@ -127,7 +127,7 @@ class OneVsOne(Scheme):
         above its own class, else in line j.
         """
         k = len(self.classes)
-        used = [np.flatnonzero(found.coef) for _, found in parts]
+        used = [found.coef.nonzero()[0] for _, found in parts]
         rows = [part.rows[at] for (part, _), at in zip(parts, used, strict=True)]
         support = grouped(np.concatenate(rows), self.codes)
         place = np.empty(self.codes.size, dtype=np.intp)

@@ -49,7 +49,7 @@ class Rule(NamedTuple):
 
 
 def _boolean(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
+    return type(value) is bool or isinstance(value, np.bool_)
 
 
 def _real(value: Any) -> bool:
@@ -65,6 +65,8 @@ def _real(value: Any) -> bool:
 
 
 def _integer(value: Any) -> bool:
+    if type(value) is int:
+        return True
     return isinstance(value, Integral) and not _boolean(value)
 
 

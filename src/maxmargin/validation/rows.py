@@ -158,10 +158,10 @@ def sum_of_squares(values: NDArray[Any]) -> float:
     The BLAS reads large arrays on all cores; to wake them takes longer than a small one.
     """
     flat = values.ravel()
-    with np.errstate(over="ignore", invalid="ignore"):
-        if flat.size >= _LARGE:
-            return float(flat @ flat)
-        return float(np.einsum("i,i->", flat, flat))
+    if flat.size < _LARGE:
+        return float(np.einsum("i,i->", flat, flat))  # which never warns
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return float(flat @ flat)
 
 
 def _numbers(y: NDArray[Any]) -> Vector:
