@@ -83,7 +83,7 @@ def grouped(rows: Index, codes: Index) -> Index:
     """These rows, each once, class by class."""
     used = np.zeros(codes.size, dtype=bool)
     used[rows] = True
-    once = np.flatnonzero(used)
+    once = used.nonzero()[0]
     return once[np.argsort(codes[once], kind="stable")]
 
 
@@ -103,7 +103,7 @@ class OneVsOne(Scheme):
     @property
     def members(self) -> list[Index]:
         """Rows of every class."""
-        return [np.flatnonzero(self.codes == k) for k in range(len(self.classes))]
+        return [(self.codes == k).nonzero()[0] for k in range(len(self.classes))]
 
     def parts(self, make: Maker) -> list[Part]:
         """The rows of a pair's first class in front; of two classes, all as they are."""
