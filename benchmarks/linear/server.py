@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.clock import seconds_of
 from benchmarks.linear import referee
 from benchmarks.peers.linear import create
 from benchmarks.speed import memory
@@ -38,9 +38,7 @@ class Server:
     def run(self, variant: str, tol: float) -> float:
         """Seconds of one fit."""
         self._machine.ready(variant)
-        began = time.perf_counter()
-        self._machine.run(variant, tol)
-        return time.perf_counter() - began
+        return seconds_of(lambda: self._machine.run(variant, tol))
 
     def judge(self) -> dict[str, Any]:
         """The referee's figures on the last fit: of every problem, as lists."""
@@ -58,17 +56,13 @@ class Server:
 
     def decide(self) -> float:
         """Seconds of the decision values of the rows learnt from."""
-        began = time.perf_counter()
-        self._machine.decide()
-        return time.perf_counter() - began
+        return seconds_of(self._machine.decide)
 
     def product(self) -> float:
         """Seconds of one matrix product that has the same values."""
         coef, intercept = self._machine.answer()
         X, weights = self._problem.X, coef[0] if len(coef) == 1 else coef.T
-        began = time.perf_counter()
-        _ = X @ weights + intercept
-        return time.perf_counter() - began
+        return seconds_of(lambda: X @ weights + intercept)
 
     def peak(self, variant: str, tol: float) -> dict[str, float]:
         """Memory of one fit above what there was before it, in MB."""

@@ -11,37 +11,16 @@ import traceback
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.clock import seconds_of
 from benchmarks.peers import Machine, Missing, create
 from benchmarks.speed import limit, memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
     from benchmarks.speed.datasets import Problem
 
-__all__ = ["BRIEF", "IN_A_ROW", "Server", "serve"]
-
-BRIEF = 0.02  # seconds below which a call is timed with others in a row
-IN_A_ROW = 10
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    """Seconds of one call; of a brief one the mean of some more in a row.
-
-    After a turn of others the caches hold nothing of this process. A call of a
-    millisecond is then mostly memory that is fetched anew, its own code included, and
-    that differs twofold from turn to turn. Small calls are made in loops, and timed so.
-    """
-    began = time.perf_counter()
-    call()
-    taken = time.perf_counter() - began
-    if taken >= BRIEF:
-        return taken
-    began = time.perf_counter()
-    for _ in range(IN_A_ROW):
-        call()
-    return (time.perf_counter() - began) / IN_A_ROW
+__all__ = ["Server", "serve"]
 
 
 class Server:
@@ -62,11 +41,11 @@ class Server:
 
     def run(self) -> float:
         """Seconds of one fit."""
-        return _seconds(self.machine.run)
+        return seconds_of(self.machine.run)
 
     def decide(self) -> float:
         """Seconds of the decision values of the test rows."""
-        return _seconds(self.machine.decide)
+        return seconds_of(self.machine.decide)
 
     def judge(self) -> dict[str, Any]:
         """The referee's figures on the last fit, in float64."""

@@ -1,8 +1,9 @@
 """Who runs when in the speed benchmark, by libraries that only say how long they took."""
 
 import pytest
+from benchmarks import clock
 from benchmarks.peers import OURS
-from benchmarks.speed import measure, server, table
+from benchmarks.speed import measure, table
 from benchmarks.speed.__main__ import QUICK
 from benchmarks.speed.measure import Plan
 from benchmarks.speed.remote import Late, Unable
@@ -125,13 +126,13 @@ def test_pages_tell_the_rule_of_the_rows_that_they_show():
 
 @pytest.mark.parametrize(("seconds", "calls"), [(0.001, 11), (0.05, 1)])
 def test_brief_calls_are_timed_in_a_row(monkeypatch, seconds, calls):
-    clock, made = [0.0], []
+    now, made = [0.0], []
 
     def call():
         made.append(1)
         # The first one of a turn is cold.
-        clock[0] += seconds if len(made) > 1 or calls == 1 else 5.0 * seconds
+        now[0] += seconds if len(made) > 1 or calls == 1 else 5.0 * seconds
 
-    monkeypatch.setattr(server.time, "perf_counter", lambda: clock[0])
-    assert server._seconds(call) == pytest.approx(seconds)
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: now[0])
+    assert clock.seconds_of(call) == pytest.approx(seconds)
     assert len(made) == calls
