@@ -1,4 +1,15 @@
-r"""Preconditioners for H = I + X'DX: a diagonal, or a factor of H.
+r"""Preconditioners for H = I + X'DX: a diagonal and the mean row, or a factor of H.
+
+With m the weighted mean of the active rows and σ the sum of their weights,
+
+.. math:: H = I + (X - 1m^\top)^\top D(X - 1m^\top) + \sigma mm^\top ,
+
+and the last part, of rank one, is by far the largest where columns have no negative
+numbers: words, counts, ones for categories. It is kept; of the second part half the
+diagonal is, for the whole of it may be worse than nothing. The inverse is Sherman and
+Morrison's. To 1e-3 at C = 1, iterations with LIBLINEAR's :math:`0.99I +
+0.01\mathrm{diag}(H)`, with diag(H), and with this: 200,000 × 100,000 rows of 50 positive
+numbers 27, 12, 9; a class of 20 newsgroups 37, 76, 32.
 
 A factor is Cholesky's, of H of a part of the active rows where columns are few; where
 active rows are few it is that of :math:`D^{-1} + XX^\top`, and
@@ -36,7 +47,8 @@ if TYPE_CHECKING:
 __all__ = ["Active", "Preconditioner", "active_rows", "chosen", "pass_price"]
 
 _LARGEST = 4000  # columns or rows of a factor
-_MIX = 0.01  # of the diagonal of H; the rest is I
+_MIX = 0.5  # of the diagonal of X'DX of centred rows
+_LEAST_MASS = 1e-300  # of weights that are all 0
 _ROWS = 3  # rows a column from which a factor is made, at least
 _SHARE = 64  # d² for every stored number that they may cost: about as much as two passes
 _EAGER = 20  # passes over X that a factor may cost at once
@@ -67,6 +79,7 @@ class Preconditioner:
     """M⁻¹; one of the three is there, and what was spent on iterations with it."""
 
     diagonal: Vector | None = None
+    mean: tuple[Vector, float] | None = None  # v, c of M⁻¹ = diagonal⁻¹ − c·vv'
     columns: Any = None  # factor of H
     rows: tuple[Any, Active] | None = None  # factor of D⁻¹ + XX', and for which rows
     spent: float = 0.0
@@ -75,7 +88,11 @@ class Preconditioner:
     def solve(self, design: Design, r: Vector) -> Vector:
         """M⁻¹r."""
         if self.diagonal is not None:
-            return r / self.diagonal
+            found = r / self.diagonal
+            if self.mean is not None:
+                v, share = self.mean
+                found -= share * dot(v, r) * v
+            return found
         with one_blas_thread():
             if self.columns is not None:
                 z: Vector = cho_solve(self.columns, r, check_finite=False)
@@ -125,10 +142,17 @@ def chosen(
 
 
 def _diagonal(design: Design, active: Active, spent: float) -> Preconditioner:
+    """That of the centred rows, and the mean row unless a free intercept took it away."""
     found = squares(design, active.some, active.weight)
+    mean, mass = active.mean, active.mass
+    if mean is None:
+        mean = back(design, active.some, active.weight / max(mass, _LEAST_MASS))
+    diagonal = 1.0 + _MIX * np.maximum(found - mass * mean * mean, 0.0)
     if active.mean is not None:
-        found -= active.mass * active.mean * active.mean
-    return Preconditioner(diagonal=1.0 + _MIX * np.maximum(found, 0.0), spent=spent)
+        return Preconditioner(diagonal=diagonal, spent=spent)
+    v = mean / diagonal
+    share = mass / (1.0 + mass * dot(mean, v))
+    return Preconditioner(diagonal=diagonal, mean=(v, share), spent=spent)
 
 
 def _column_factor(design: Design, active: Active, drawn: int, seed: int) -> Any:
