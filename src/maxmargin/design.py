@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cholesky
 
 from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
@@ -203,6 +204,18 @@ _times = njit(_times)
 _back = njit(_back)
 
 
+def _lower(products: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cholesky's factor; of a singular matrix that of one with a larger diagonal."""
+    more = 0.0
+    with one_blas_thread():
+        while True:
+            try:
+                raised = products + np.diag(np.full(len(products), more))
+                return np.ascontiguousarray(cholesky(raised, lower=True))
+            except LinAlgError:
+                more = 10.0 * more or 1e-15 * float(np.diag(products).max())
+
+
 class Design:
     """A matrix of rows, and behind them a column of ``scaling`` if that is not 0.
 
@@ -226,6 +239,7 @@ class Design:
         self.width = int(X.shape[1]) + (scaling > 0.0)
         self._making = Lock()
         self._products: NDArray[np.float64] | None = None
+        self._turned: Design | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "scaling": self.scaling, "workers": self.workers}
@@ -301,6 +315,19 @@ class Design:
             if self._products is None:
                 self._products = self._all_products()
             return self._products
+
+    @property
+    def turned(self) -> Design:
+        """The rows of L, where LL' is :attr:`products`: n columns; made once.
+
+        They are the same rows in other coordinates, those of their own span: a w there is
+        X'L⁻ᵀw here, of the same length and with the same outputs.
+        """
+        products = self.products
+        with self._making:
+            if self._turned is None:
+                self._turned = Design(_lower(products), 0.0, self.workers)
+            return self._turned
 
     def _all_products(self) -> NDArray[np.float64]:
         X, n = self.X.astype(np.float64, copy=False), self.n

@@ -166,3 +166,24 @@ def test_refusals():
     )
     with pytest.raises(InputError, match="5000 columns"):
         ProximalNewton().start(wide)
+
+
+@pytest.mark.parametrize("n", [*range(1, 40), 63, 64, 65, 100])
+def test_bits_do_not_depend_on_where_arrays_lie(n):
+    rng = np.random.default_rng(n)
+    given = {name: rng.standard_normal(n) for name in ("z", "u", "centre")}
+    given |= {"bend": rng.random(n), "lower": -np.ones(n), "upper": np.ones(n)}
+
+    def looked(apart):
+        """All arrays in one stretch of memory, so many numbers apart, β in the middle."""
+        stretch = np.zeros((7, n + apart))
+        z, u, centre, beta, bend, lower, upper = stretch[:, :n]
+        z[:], u[:], centre[:] = given["z"], given["u"], given["centre"]
+        bend[:], lower[:], upper[:] = given["bend"], given["lower"], given["upper"]
+        loss = Rounded(centre, bend, lower, upper, 0.1)
+        return loss.look(Workers(1), z, u, 0.3, beta), beta.copy()
+
+    sums, beta = looked(0)
+    other, same = looked(200)
+    assert sums == other
+    np.testing.assert_array_equal(beta, same)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rounded"]
 
+_FEW = 64  # numbers: more than a few vectors are long
 _AT_THE_END, _ROUNDING = 1e-9, 1e-14  # of the box, and of k: how near its end a row is
 
 
@@ -67,14 +68,22 @@ class Rounded(NamedTuple):
         self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
     ) -> Sums:
         """β becomes that of z − t·u; its sums (no squares among them)."""
+        # Where β lies close behind what is read, LLVM's vectors could read what they
+        # wrote: it looks, and adds up one by one there, which gives other bits. Only few
+        # numbers can lie so close; theirs get a place of their own.
+        few = z.size < _FEW
+        out = np.empty(_FEW + z.size)[_FEW:] if few else beta
 
         def part(at: slice, found: Vector) -> None:
             _look(
                 z[at], u[at], t, self.centre[at], self.bend[at], self.lower[at],
-                self.upper[at], self.epsilon, beta[at], found,
+                self.upper[at], self.epsilon, out[at], found,
             )  # fmt: skip
 
-        return in_parts(workers, z.size, part)
+        sums = in_parts(workers, z.size, part)
+        if few:
+            beta[:] = out
+        return sums
 
     def bending(self, z: Vector) -> NDArray[np.bool_]:
         """Which rows bend at z, those at an end of their bend included.

@@ -7,18 +7,27 @@ Update: that of :class:`~maxmargin.solvers.WorkingSetSmo`, whose tolerance bound
 violation. When it holds, w = X'β and the duality gap are computed; while the gap is too
 large, the run goes on with a tenth of the tolerance.
 
-Stop: relative duality gap ≤ tol.
+Pairs crawl where rows are alike or columns of very different size. After 300 epochs of
+them Newton's methods go on from β with the rows of L, :math:`LL^\top = K`: the same rows
+in n columns (:attr:`maxmargin.design.Design.turned`), and a v there is
+:math:`w = X^\top L^{-\top}v` here. By then the two have cost about the same; 1500 × 1600
+rows of 20 directions and noise, hinge, C = 1: a gap of 0.7 after 1000 epochs of pairs,
+1e-5 with Newton's in 2 s.
+
+Stop: relative duality gap ≤ tol, that of w; where it is larger than Newton's own, of v,
+that one is taken down by tenths.
 
 Cost: that of the kernel solver: n² products of rows at most, and one pass over the rows
-for every gap.
+for every gap; Newton's, n³/3 for L and for every step.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from maxmargin.errors import InputError
 from maxmargin.kernels.factory import training_gram
@@ -26,6 +35,8 @@ from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Linear, Polynomial
 from maxmargin.problem import LinearModel, LinearProblem, Problem
 from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear.newton import Newton
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
@@ -41,6 +52,16 @@ __all__ = ["GramSmo"]
 _FIRST = 1e-2  # violation to begin with
 _FINER = 0.1
 _LEAST = 1e-10  # beyond which rounding decides
+_CRAWL = 300  # epochs of pairs that cost as much as Newton's method
+_MOST_ROWS = 4000  # that it is for
+_CLOSEST = 1e-15  # relative gap of Newton's that rounding allows
+
+
+class Turned(NamedTuple):
+    """Newton's method on the rows of L: its state, and the relative gap it aims at."""
+
+    state: Any
+    goal: float
 
 
 @dataclass(slots=True)
@@ -51,18 +72,20 @@ class State:
     inner: Any
     tol: float
     looked: Measures
+    turned: Turned | None = None
 
 
 @dataclass(frozen=True)
 class GramSmo(Steppable):
-    """SMO on the products of all rows.
+    """SMO on the products of all rows, and Newton's method where that crawls.
 
     Parameters
     ----------
     tol : float
         Relative duality gap accepted.
     max_iter : int
-        Epochs of n pair steps at most; −1 for 10⁷ steps, or 100 epochs if that is more.
+        Epochs of n pair steps, and Newton steps, at most; −1 for 10⁷ pair steps, or 100
+        epochs if that is more.
     cache_bytes : int
         Memory for products of rows.
     """
@@ -92,55 +115,117 @@ class GramSmo(Steppable):
 
     def _gram(self, design: Design) -> Any:
         """All products where they fit into memory, else a kernel that makes them."""
-        if design.n**2 * 8 <= self.cache_bytes:
+        if self._fits(design):
             return TableGram(design.products)
         kernel: Any = Linear()
         if design.scaling:
             kernel = Polynomial(1, 1.0, design.scaling**2)
         return training_gram(kernel, design.X, workers=design.workers)
 
+    def _fits(self, design: Design) -> bool:
+        return design.n**2 * 8 <= self.cache_bytes
+
     def _solver(self, problem: LinearProblem, tol: float) -> WorkingSetSmo:
         limit = self.max_iter * problem.n if self.max_iter > 0 else self.max_iter
         return WorkingSetSmo(tol, limit, self.cache_bytes)
 
+    def _newton(self, squared: bool, goal: float) -> Any:
+        method = Newton if squared else ProximalNewton
+        return method(tol=goal, max_iter=self.max_iter)
+
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
-        """At most ``budget`` units of the kernel solver."""
+        """At most ``budget`` units of the kernel solver, or Newton steps."""
         for _ in range(budget):
-            solver = self._solver(problem, state.tol)
-            status = solver.advance(state.template, state.inner, 1)
-            if status is Status.CONVERGED:
-                state.looked = Measures.of_linear(problem, self.model(problem, state))
-                if state.looked.relative_gap <= self.tol:
-                    return Status.CLOSED
-                if state.tol <= _LEAST:
-                    return Status.STALLED
-                state.tol *= _FINER
-            elif status is not Status.RUNNING:
+            if state.turned is not None:
+                status = self._step(problem, state, state.turned)
+            else:
+                status = self._slice(problem, state)
+            if status is not Status.RUNNING:
                 return status
         return Status.RUNNING
 
+    def _slice(self, problem: LinearProblem, state: State) -> Status:
+        """One unit of the kernel solver, and a look where its tolerance holds."""
+        solver = self._solver(problem, state.tol)
+        status = solver.advance(state.template, state.inner, 1)
+        if status is Status.CONVERGED:
+            self._look(problem, state)
+            if state.looked.relative_gap <= self.tol:
+                return Status.CLOSED
+            if state.tol <= _LEAST:
+                return Status.STALLED
+            state.tol *= _FINER
+            return Status.RUNNING
+        if status is Status.MAX_ITER:
+            self._look(problem, state)
+            return Status.CLOSED if state.looked.relative_gap <= self.tol else status
+        affordable = self._fits(problem.design) and problem.n <= _MOST_ROWS
+        if affordable and self.n_iter(state) >= _CRAWL and status is Status.RUNNING:
+            self._turn(problem, state, solver.model(state.template, state.inner).beta)
+        return status
+
+    def _turn(self, problem: LinearProblem, state: State, beta: Vector) -> None:
+        """Newton's method takes over."""
+        newton = self._newton(problem.squared, self.tol)
+        state.turned = Turned(newton.start(_there(problem), beta), self.tol)
+
+    def _step(self, problem: LinearProblem, state: State, turned: Turned) -> Status:
+        """One Newton step, and a look where its own gap is small enough."""
+        newton = self._newton(problem.squared, turned.goal)
+        status: Status = newton.advance(_there(problem), turned.state, 1)
+        if status is Status.RUNNING:
+            return status
+        self._look(problem, state)
+        if state.looked.relative_gap <= self.tol:
+            return Status.CLOSED
+        if status is Status.CLOSED and turned.goal > _CLOSEST:
+            state.turned = turned._replace(goal=_FINER * turned.goal)
+            return Status.RUNNING
+        return Status.STALLED if status is Status.CLOSED else status
+
+    def _look(self, problem: LinearProblem, state: State) -> None:
+        state.looked = Measures.of_linear(problem, self.model(problem, state))
+
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
-        """Figures of the last time that the kernel solver's tolerance held."""
+        """Figures of the last time that the tolerance of the solver at work held."""
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """W = X'β; the free intercept is the template's."""
+        """W = X'β, or Newton's; the free intercept is that of the solver at work."""
         design = problem.design
-        found = self._solver(problem, state.tol).model(state.template, state.inner)
-        w = design.back(found.beta)
-        bias = design.scaling * w[-1] if design.scaling else 0.0
+        found: Any
+        if state.turned is None:
+            found = self._solver(problem, state.tol).model(state.template, state.inner)
+            w = pull = design.back(found.beta)
+        else:
+            newton = self._newton(problem.squared, state.turned.goal)
+            found = newton.model(_there(problem), state.turned.state)
+            L = design.turned.X
+            w = design.back(solve_triangular(L, found.w, lower=True, trans="T"))
+            pull = design.back(found.beta)
+        free = float(found.bias) if problem.free else 0.0
+        bias = float(design.scaling * w[-1]) if design.scaling else free
         return LinearModel(
-            w=w,
-            bias=float(found.bias if problem.free else bias),
-            beta=found.beta,
-            outputs=design.times(w) + (found.bias if problem.free else 0.0),
-            pull=w,
+            w=w, bias=bias, beta=found.beta, outputs=design.times(w) + free, pull=pull
         )
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """What the kernel solver did."""
+        """What the solver at work did."""
+        if state.turned is not None:
+            newton = self._newton(problem.squared, state.turned.goal)
+            step: Step = newton.explain(_there(problem), state.turned.state)
+            return step
         return self._solver(problem, state.tol).explain(state.template, state.inner)
 
     def n_iter(self, state: State) -> int:
-        """Epochs of n pair steps, begun."""
-        return -(-int(state.inner.iterations) // state.template.n)
+        """Epochs of n pair steps, begun, and Newton steps."""
+        epochs = -(-int(state.inner.iterations) // state.template.n)
+        if state.turned is None:
+            return epochs
+        newton = self._newton(bool(state.template.ridge.any()), state.turned.goal)
+        return epochs + int(newton.n_iter(state.turned.state))
+
+
+def _there(problem: LinearProblem) -> LinearProblem:
+    """The same problem with the rows of L."""
+    return replace(problem, design=problem.design.turned)
