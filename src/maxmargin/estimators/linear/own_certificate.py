@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import BALANCE, Certificate
+from maxmargin.errors import Stop
 from maxmargin.problem import (
     LinearJointProblem,
     linear_joint_figures,
@@ -62,13 +63,28 @@ def certificate_of(
         n_bound=found.n_bound,
         n_iter=outcome.n_iter,
         seconds=outcome.seconds,
-        stop=outcome.stop.value,
+        stop=_agreed(outcome.stop, found, solver).value,
         tol=solver.tol,
         criterion=solver.criterion,
         balance=found.balance,
         name=name,
         solver=type(solver).__name__,
     )
+
+
+def _agreed(stop: Stop, found: _Figures, solver: Any) -> Stop:
+    """Why a solver stopped, unless the figures of its answer say otherwise.
+
+    Where tol is near rounding, figures that a solver carries along and those made afresh
+    may lie on its two sides. Who ended a run from outside keeps his reason.
+    """
+    by_gap = solver.criterion == "relative_gap"
+    within = (found.both.relative_gap if by_gap else found.violation) <= solver.tol
+    if stop.converged and not within:
+        return Stop.STALLED
+    if stop in (Stop.STALLED, Stop.MAX_ITER) and within and found.balance <= BALANCE:
+        return Stop.CLOSED if by_gap else Stop.CONVERGED
+    return stop
 
 
 def _of_one(problem: LinearProblem, model: LinearModel) -> _Figures:

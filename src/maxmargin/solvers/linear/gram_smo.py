@@ -4,8 +4,8 @@ Problem: any :class:`~maxmargin.problem.LinearProblem` with the penalty ½‖w�
 the template with :math:`K = XX^\top + s^2` (s² from the constant column, 0 without one).
 
 Update: that of :class:`~maxmargin.solvers.WorkingSetSmo`, whose tolerance bounds the
-violation. When it holds, w = X'β and the duality gap are computed; while the gap is too
-large, the run goes on with a tenth of the tolerance.
+violation. When it holds, or at the iteration limit, w = X'β and the duality gap are
+computed; while the gap is too large, the run goes on with a tenth of the tolerance.
 
 Stop: relative duality gap ≤ tol.
 
@@ -108,19 +108,21 @@ class GramSmo(Steppable):
         for _ in range(budget):
             solver = self._solver(problem, state.tol)
             status = solver.advance(state.template, state.inner, 1)
-            if status is Status.CONVERGED:
-                state.looked = Measures.of_linear(problem, self.model(problem, state))
-                if state.looked.relative_gap <= self.tol:
-                    return Status.CLOSED
-                if state.tol <= _LEAST:
-                    return Status.STALLED
-                state.tol *= _FINER
-            elif status is not Status.RUNNING:
+            if status is Status.RUNNING:
+                continue
+            # At a limit too: the gap may be small before the violation is.
+            state.looked = Measures.of_linear(problem, self.model(problem, state))
+            if state.looked.relative_gap <= self.tol:
+                return Status.CLOSED
+            if status is not Status.CONVERGED:
                 return status
+            if state.tol <= _LEAST:
+                return Status.STALLED
+            state.tol *= _FINER
         return Status.RUNNING
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
-        """Figures of the last time that the kernel solver's tolerance held."""
+        """Figures of the last time that the kernel solver came to an end."""
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
