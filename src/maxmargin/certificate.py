@@ -10,10 +10,10 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Certificate", "worst_of"]
+__all__ = ["BALANCE", "Certificate", "worst_of"]
 
 
-BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
+BALANCE = 1e-10  # how far a sum may be off: rounding leaves about 1e-15·√iterations
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 
 __all__ = [
+    "LINEAR_OVERFLOW",
     "OVERFLOW",
     "ConvergenceWarning",
     "DataFileError",
@@ -82,6 +83,10 @@ class NumericalError(ArithmeticError):
 OVERFLOW = (
     "the gradient overflows float64: kernel values or C are too large for this data; "
     "scale the features (StandardScaler), reduce gamma and degree, or lower C"
+)
+LINEAR_OVERFLOW = (
+    "a linear machine overflows float64: features, intercept_scaling or C are too large "
+    "together; scale the features (StandardScaler), or lower intercept_scaling or C"
 )
 
 

@@ -12,12 +12,18 @@ from sklearn.svm import LinearSVR as ScikitLearnSVR
 import maxmargin
 from maxmargin import SVR, LinearSVC, LinearSVR
 from maxmargin.design import Design
-from maxmargin.errors import InputError
+from maxmargin.errors import InputError, Stop
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
 from maxmargin.solvers import WorkingSetSmo
-from maxmargin.solvers.base import Status
-from maxmargin.solvers.linear import DualDescent, LinearCrammerSinger, Newton
+from maxmargin.solvers.base import Status, drive
+from maxmargin.solvers.linear import (
+    DualDescent,
+    GramSmo,
+    LinearCrammerSinger,
+    Newton,
+    TwoClasses,
+)
 from maxmargin.solvers.linear._line_search import balance
 from maxmargin.solvers.linear._rounded import Rounded
 
@@ -116,6 +122,43 @@ def test_a_gap_that_is_rounding_ends_descent():
         if status is not Status.RUNNING:
             break
     assert status in (Status.STALLED, Status.CLOSED)
+
+
+@pytest.mark.filterwarnings("ignore::maxmargin.errors.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["newton", "newton-cg", "interior-point", "auto"])
+@pytest.mark.parametrize("tol", [1e-300, 1e-17, 1e-15])
+def test_stop_does_not_contradict_ok(solver, tol):
+    X, y = rows()
+    loss = "hinge" if solver == "interior-point" else "squared_hinge"
+    ways = [{"loss": loss}, {"loss": loss, "intercept": "free"}]
+    ways += [{"multi_class": "crammer_singer"}] if solver == "auto" else []
+    for options in ways:
+        for labels in (y, y > 0):
+            model = LinearSVC(solver=solver, tol=tol, max_iter=200, **options)
+            proof = model.fit(X, labels).certificate_
+            for one in proof.problems or (proof,):
+                assert one.ok is one.stop.startswith("converged")
+
+
+def test_the_gap_is_looked_at_when_the_products_reach_their_limit():
+    X, y = rows()
+    problem = LinearSVC(loss="hinge").problem(X, y > 0)
+    solver = GramSmo(tol=0.5, max_iter=1)
+    state = solver.start(problem)
+    while (status := solver.advance(problem, state, 1)) is Status.RUNNING:
+        pass
+    assert state.tol == 1e-2  # at the limit the violation is larger still
+    assert status is Status.CLOSED
+    assert solver.measure(problem, state).relative_gap <= 0.5
+
+
+def test_the_gap_of_two_classes_is_looked_at_when_the_hinge_gets_no_closer():
+    X, y = rows()
+    problem = LinearSVC(multi_class="crammer_singer").problem(X, y > 0)
+    solver = TwoClasses(tol=1e-4, max_iter=0)
+    known = drive(TwoClasses(tol=1e-8), problem).model.beta
+    assert drive(solver, problem).stop is Stop.MAX_ITER
+    assert drive(solver, problem, warm=known).stop is Stop.CLOSED
 
 
 def test_a_weight_that_no_row_feels_goes_to_zero():
@@ -276,6 +319,27 @@ def test_a_lasso_goes_on_from_its_weights(solver, fit_intercept):
     coef = model.coef_.copy()
     assert model.fit(X, y).n_iter_ <= 1 < first
     np.testing.assert_allclose(model.coef_, coef, atol=1e-3)
+
+
+def test_weights_that_were_made_sparse_are_gone_on_from():
+    X, y = rows()
+    model = LinearSVC(penalty="l1", warm_start=True, tol=1e-6).fit(X, y)
+    coef = model.coef_.copy()
+    assert model.sparsify().fit(X, y).n_iter_ <= 1
+    np.testing.assert_allclose(model.coef_, coef, atol=1e-3)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_an_intercept_may_come_and_go_between_warm_fits(penalty, classes):
+    X, y = rows()
+    y = np.minimum(y, classes - 1)
+    model = LinearSVC(penalty, warm_start=True, fit_intercept=False, tol=1e-6).fit(X, y)
+    for wanted in (True, False):
+        model.set_params(fit_intercept=wanted).fit(X, y)
+        other = LinearSVC(penalty, fit_intercept=wanted, tol=1e-6).fit(X, y)
+        np.testing.assert_allclose(model.coef_, other.coef_, atol=1e-2)
+        np.testing.assert_allclose(model.intercept_, other.intercept_, atol=1e-2)
 
 
 def test_a_path_of_the_lasso_costs_less_than_its_fits():

@@ -85,10 +85,15 @@ def certify(
         not hasattr(estimator, "best_estimator_"),
         "a search: certify its best_estimator_",
     )
-    kind = next(
-        (b.__name__ for b in type(estimator).__mro__ if b.__name__ in linear.MACHINES),
-        None,
+    names = [base.__name__ for base in type(estimator).__mro__]
+    require(
+        not any(name in linear.STOCHASTIC for name in names),
+        f"{type(estimator).__name__} keeps no dual variables, without which the hinge "
+        "proves nothing: its own figures are in certificate_; certify takes SVC, NuSVC, "
+        "SVR, NuSVR, OneClassSVM, SVDD, LinearSVC and LinearSVR, and "
+        "LinearSVC(loss='hinge', C=1/(lam*n)) has the same optimum",
     )
+    kind = next((name for name in names if name in linear.MACHINES), None)
     if kind is not None:
         return linear.judge(estimator, kind, as_table("X", X), y, sample_weight)
     anything = is_foreign(getattr(estimator, "kernel", None))

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["MACHINES", "judge"]
+__all__ = ["MACHINES", "STOCHASTIC", "judge"]
 
 MACHINES = ("LinearSVC", "LinearSVR")
+STOCHASTIC = ("PegasosClassifier", "AveragedSGDClassifier")
 SLOP = 1e-9  # relative, within which a β is at its bound
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "RULES",
     "Rule",
     "check_parameters",
+    "check_value",
     "effective_gamma",
     "one_of",
 ]
@@ -236,15 +237,21 @@ def check_parameters(estimator: Any) -> None:
     kind: Any = type(estimator)
     for name, rule in _rules(kind):
         value = getattr(estimator, name)
-        right_kind = rule.kind(value)
-        if right_kind and rule.test(value):
-            continue
-        advice = f" {name}={value!r}: {rule.advice}." if rule.advice else ""
-        msg = (
-            f"The {name!r} parameter of {type(estimator).__name__} must be "
-            f"{rule.words}. Got {value!r} instead.{advice}"
-        )
-        raise InputError(msg) if right_kind else InputTypeError(msg)
+        if not (rule.kind(value) and rule.test(value)):
+            check_value(kind.__name__, name, value, rule)
+
+
+def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
+    """Hold one parameter of a class or a function against its rule."""
+    right_kind = rule.kind(value)
+    if right_kind and rule.test(value):
+        return
+    advice = f" {name}={value!r}: {rule.advice}." if rule.advice else ""
+    msg = (
+        f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} "
+        f"instead.{advice}"
+    )
+    raise InputError(msg) if right_kind else InputTypeError(msg)
 
 
 def effective_gamma(

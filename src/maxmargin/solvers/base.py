@@ -3,7 +3,8 @@
 A solver is a frozen dataclass of hyper-parameters with five verbs:
 
 ``start(problem, warm)``
-    a feasible State, in O(n) work;
+    a feasible State, in O(n) work; the annotation of ``problem`` says which kind of
+    problem it takes, and others are refused before it is asked;
 ``advance(problem, state, budget)``
     does at most ``budget`` units of work in place and returns a Status. What it
     computes must not depend on the budget: 1, 7 and 10⁹ give the same bits;
@@ -34,7 +35,14 @@ from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError, Stop
+from maxmargin.errors import (
+    LINEAR_OVERFLOW,
+    OVERFLOW,
+    InputError,
+    InputTypeError,
+    NumericalError,
+    Stop,
+)
 from maxmargin.problem import (
     JointProblem,
     LinearJointProblem,
@@ -46,6 +54,7 @@ from maxmargin.problem import (
     objective,
     violation,
 )
+from maxmargin.solvers._kinds import check_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -272,6 +281,7 @@ def drive(
         raise InputError(msg)
     began, work = time.perf_counter(), _Work(problem)
     if state is None:
+        check_kind(solver, problem)
         with work:
             state = solver.start(problem, warm)
     snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name, work.done)
@@ -296,7 +306,7 @@ def drive(
                 break
         ending, stop = stop, None  # None until the model stands
         model = solver.model(problem, state)
-        _check_finite(model)
+        _check_finite(problem, model)
         stop = ending
     assert stop is not None  # _chunks ends only with a final status
     return Outcome(model, stop, state, solver.n_iter(state), time.perf_counter() - began)
@@ -320,6 +330,7 @@ def steps(
     if not isinstance(every, Integral) or every < 1:
         msg = f"every={every!r}: it counts units of work and must be an integer ≥ 1"
         raise InputError(msg)
+    check_kind(solver, problem)
     began, work = time.perf_counter(), _Work(problem)
     with work:
         state = solver.start(problem, warm)
@@ -389,8 +400,11 @@ class _Work:
     def __enter__(self) -> None:
         self._before = self._count()
 
-    def __exit__(self, *failure: object) -> None:
+    def __exit__(self, kind: object, failure: object, trace: object) -> None:
         self.done += self._count() - self._before
+        overflow = isinstance(failure, NumericalError) and failure.args == (OVERFLOW,)
+        if overflow and self._gram is None:  # there is no kernel to blame
+            raise NumericalError(LINEAR_OVERFLOW) from None
 
 
 def _chunks(
@@ -418,8 +432,8 @@ def _chunks(
             budget = max(1, budget // 2)
 
 
-def _check_finite(model: Model) -> None:
+def _check_finite(problem: Problem, model: Model) -> None:
     import numpy as np
 
     if not (np.isfinite(model.beta).all() and np.isfinite(model.bias).all()):
-        raise NumericalError(OVERFLOW)
+        raise NumericalError(OVERFLOW if hasattr(problem, "gram") else LINEAR_OVERFLOW)

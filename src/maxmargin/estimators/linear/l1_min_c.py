@@ -5,12 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+)
 
 from maxmargin.errors import InputError
-from maxmargin.validation import input_errors
+from maxmargin.estimators.parameters import FINITE_C, RULES, check_value, one_of
+from maxmargin.validation import encode_labels, input_errors
 
 __all__ = ["l1_min_c"]
+
+_FACTORS = {"squared_hinge": 2.0, "log": 0.5}  # of C, in the slope of the loss
+_RULES = {
+    "loss": one_of(*_FACTORS),
+    "fit_intercept": RULES["fit_intercept"],
+    "intercept_scaling": FINITE_C._replace(
+        advice="it is the value of the constant column"
+    ),
+}
 
 
 def l1_min_c(
@@ -51,19 +66,21 @@ def l1_min_c(
     >>> round(l1_min_c([[-1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 1]), 4)
     0.25
     """
-    factors = {"squared_hinge": 2.0, "log": 0.5}
-    if loss not in factors:
-        msg = f"loss={loss!r}: it must be one of {', '.join(map(repr, factors))}"
-        raise InputError(msg)
+    given = {
+        "loss": loss,
+        "fit_intercept": fit_intercept,
+        "intercept_scaling": intercept_scaling,
+    }
+    for name, value in given.items():
+        check_value("l1_min_c", name, value, _RULES[name])
     with input_errors():
         rows = check_array(X, accept_sparse="csc")
-        check_consistent_length(rows, y)
-    classes = np.unique(y)
-    if classes.size < 2:
-        msg = "The number of classes has to be greater than one; give rows of two classes"
-        raise InputError(msg)
-    ones = classes if classes.size > 2 else classes[1:]
-    signs = np.array([np.where(np.asarray(y) == one, 1.0, -1.0) for one in ones])
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(rows, labels)
+        assert_all_finite(labels, input_name="y")
+    classes, codes, _ = encode_labels(labels, None, None)
+    ones = range(len(classes)) if len(classes) > 2 else (1,)
+    signs = np.array([np.where(codes == one, 1.0, -1.0) for one in ones])
     pulls = np.abs(rows.T @ signs.T).max()
     if fit_intercept:
         pulls = max(pulls, float(np.abs(intercept_scaling * signs.sum(axis=1)).max()))
@@ -73,4 +90,4 @@ def l1_min_c(
             "this data: no column says anything about y"
         )
         raise InputError(msg)
-    return float(1.0 / (factors[loss] * pulls))
+    return float(1.0 / (_FACTORS[loss] * pulls))

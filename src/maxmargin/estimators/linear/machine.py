@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -22,7 +21,7 @@ from maxmargin.estimators.linear.solving import (
     solve_all,
     warn_if_early,
 )
-from maxmargin.estimators.parameters import Rule, check_parameters, one_of
+from maxmargin.estimators.parameters import FINITE_C, Rule, check_parameters, one_of
 from maxmargin.parallel import Workers
 from maxmargin.validation import unless_refused
 
@@ -53,25 +52,25 @@ def solver_rule(names: Sequence[str]) -> Rule:
     )
 
 
+_WIDEST = 1e150  # intercept_scaling, of which squares are made
+
 COMMON_RULES: dict[str, Rule] = {
-    "C": Rule(
-        lambda value: isinstance(value, int | float | np.number) and value is not True,
-        lambda value: 0.0 < value < math.inf,
-        "a positive, finite number",
-        "C is the price of an error; for a hard margin use SVC(kernel='linear', C=inf)",
+    "C": FINITE_C._replace(
+        advice="C is the price of an error; for a hard margin use SVC(kernel='linear', "
+        "C=inf)"
     ),
     "intercept": one_of("regularised", "free"),
     "intercept_scaling": Rule(
-        lambda value: isinstance(value, int | float | np.number) and value is not True,
-        lambda value: -math.inf < value < math.inf,
-        "a finite number",
+        FINITE_C.kind,
+        lambda value: abs(value) <= _WIDEST,
+        f"a number between {-_WIDEST:g} and {_WIDEST:g}",
+        "it is the value of the constant column, whose square must be a float64; 1 is "
+        "customary",
     ),
     "solver": solver_rule(NAMES),
-    "tol": Rule(
-        lambda value: isinstance(value, int | float | np.number) and value is not True,
-        lambda value: 0.0 < value < math.inf,
-        "a positive, finite number",
-        "tol is the relative duality gap at which a solver stops; 1e-4 is customary",
+    "tol": FINITE_C._replace(
+        advice="tol is the relative duality gap at which a solver stops; 1e-4 is "
+        "customary"
     ),
     "dual": Rule(
         lambda value: isinstance(value, bool | np.bool_ | str),

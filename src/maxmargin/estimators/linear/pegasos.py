@@ -37,7 +37,8 @@ class PegasosClassifier(StochasticClassifier):
     intercept_scaling : float, default=1.0
         The value of that column.
     max_iter : int, default=-1
-        Epochs at most; -1 stands for 1000, or as many as make a million or 300/λ steps.
+        Epochs at most; -1 stands for 1000, or as many as make a million or 300/λ steps,
+        where a tiny λ counts for 10⁹ visits of rows at most.
     tol : float, default=1e-2
         Relative duality gap at which ``fit`` stops.
     batch_size : int, default=1

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from maxmargin._interrupt import Interrupt
@@ -77,10 +78,12 @@ class Before(NamedTuple):
                 "classes, or use warm_start=False"
             )
             raise InputError(msg)
-        weights = np.atleast_2d(machine.coef_)
+        known = machine.coef_
+        weights = np.atleast_2d(known.toarray() if issparse(known) else known)
         if _scaling(machine):
-            constant = np.atleast_1d(machine.intercept_) / _scaling(machine)
-            weights = np.column_stack([weights, constant])
+            # One number, 0.0, for all classes where the fit before had no intercept.
+            bias = np.broadcast_to(machine.intercept_, len(weights))
+            weights = np.column_stack([weights, bias / _scaling(machine)])
         return cls(beta, weights)
 
 
@@ -120,7 +123,7 @@ def solve_all(
             )
             proof = certificate_of(problem, outcome, solver, name=task.names[number])
             lines = _lines(problem, outcome.model)
-            return Solved(*lines, outcome.stop, outcome.n_iter, restarts, proof)
+            return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof)
 
         return workers.map(one, range(count))
 

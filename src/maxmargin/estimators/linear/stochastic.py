@@ -69,6 +69,10 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
         "intercept_scaling": _LENGTH._replace(
             advice="it is the value of the constant column"
         ),
+        "tol": FINITE_C._replace(
+            advice="tol is the relative duality gap at which fit stops; 1e-2 is "
+            "customary, for a walk gets much closer in many epochs only"
+        ),
         "replacement": RULES["fit_intercept"],
     }
 
@@ -300,7 +304,8 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
         self.t_ = steps if several else int(steps[0])
         self.distance_ = gaps if several else float(gaps[0])
         self.bound_ = self._bound(solver, goes_on)
-        self.fit_status_ = int(not all(one.stop.converged for one in outcomes))
+        ends = [Stop(one.stop) for one in certificates]
+        self.fit_status_ = int(not all(end.converged for end in ends))
         self.certificate_ = worst_of(
             certificates,
             n_support=int(np.count_nonzero(used)),

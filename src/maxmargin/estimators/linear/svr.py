@@ -107,6 +107,10 @@ class LinearSVR(RegressorMixin, LinearMachine):
 
     _own_rules = {  # noqa: RUF012 - as in every machine
         **COMMON_RULES,
+        "C": COMMON_RULES["C"]._replace(
+            advice="C is the price of an error; for a hard tube use SVR(kernel='linear', "
+            "C=inf)"
+        ),
         "loss": one_of("epsilon_insensitive", "squared_epsilon_insensitive"),
         "solver": solver_rule(REGRESSION_NAMES),
     }

@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 
 __all__ = ["State", "StochasticSolver", "Walk"]
 
-# Where nobody says, at most 1000 epochs, or as many as make a million or 300/λ steps.
-EPOCHS, STEPS, LENGTHS = 1000, 1e6, 300
+# Where nobody says, at most 1000 epochs, or as many as make a million or 300/λ steps; but
+# no λ makes more than 10⁹ visits of rows, for a run must come to an end (a minute or so).
+EPOCHS, STEPS, LENGTHS, VISITS = 1000, 1e6, 300, 1e9
 AVERAGES = ("tail", "all", "last")
 
 
@@ -158,10 +159,7 @@ class StochasticSolver(Steppable):
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` steps; the gap is tested at the end of an epoch."""
         per_epoch = self.epoch_steps(state)
-        limit = self.max_iter
-        if limit < 0:
-            least = max(STEPS, LENGTHS / self.penalty(state))
-            limit = max(EPOCHS, math.ceil(least / per_epoch))
+        limit = self.limit(state)
         if limit == 0:
             return Status.MAX_ITER
         goal = int(state.run[DONE]) + budget
@@ -256,6 +254,13 @@ class StochasticSolver(Steppable):
     def epoch_steps(self, state: State) -> int:
         """Steps in which every row is drawn once, or as often on average."""
         return -(-state.alive.size // min(self.batch_size, state.alive.size))
+
+    def limit(self, state: State) -> int:
+        """Epochs at most."""
+        if self.max_iter >= 0:
+            return self.max_iter
+        by_length = min(LENGTHS / self.penalty(state), VISITS / state.drawn.size)
+        return max(EPOCHS, math.ceil(max(STEPS, by_length) / self.epoch_steps(state)))
 
     def weights(self, state: State) -> Vector:
         """The w that ``average`` names."""

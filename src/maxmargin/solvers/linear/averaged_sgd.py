@@ -39,7 +39,7 @@ class AveragedSgd(StochasticSolver):
         Relative duality gap accepted.
     max_iter : int
         Epochs (n steps) at most; −1 for 1000, or as many as make a million or 300/λ
-        steps.
+        steps, where a tiny λ counts for 10⁹ at most.
     seed : int
         Of the sequence of rows.
     replacement : bool

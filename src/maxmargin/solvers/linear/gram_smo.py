@@ -145,22 +145,22 @@ class GramSmo(Steppable):
         return Status.RUNNING
 
     def _slice(self, problem: LinearProblem, state: State) -> Status:
-        """One unit of the kernel solver, and a look where its tolerance holds."""
+        """One unit of the kernel solver, and a look where it came to an end."""
         solver = self._solver(problem, state.tol)
         status = solver.advance(state.template, state.inner, 1)
-        if status is Status.CONVERGED:
+        if status is not Status.RUNNING:
+            # At a limit too: the gap may be small before the violation is.
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
+            if status is not Status.CONVERGED:
+                return status
             if state.tol <= _LEAST:
                 return Status.STALLED
             state.tol *= _FINER
             return Status.RUNNING
-        if status is Status.MAX_ITER:
-            self._look(problem, state)
-            return Status.CLOSED if state.looked.relative_gap <= self.tol else status
         affordable = self._fits(problem.design) and problem.n <= _MOST_ROWS
-        if affordable and self.n_iter(state) >= _CRAWL and status is Status.RUNNING:
+        if affordable and self.n_iter(state) >= _CRAWL:
             self._turn(problem, state, solver.model(state.template, state.inner).beta)
         return status
 
@@ -187,7 +187,7 @@ class GramSmo(Steppable):
         state.looked = Measures.of_linear(problem, self.model(problem, state))
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
-        """Figures of the last time that the tolerance of the solver at work held."""
+        """Figures of the last time that the solver at work came to an end."""
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:

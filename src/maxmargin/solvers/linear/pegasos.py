@@ -59,7 +59,7 @@ class LinearPegasos(StochasticSolver):
         Relative duality gap accepted.
     max_iter : int
         Epochs (visits of all rows) at most; −1 for 1000, or as many as make a million or
-        300/λ steps.
+        300/λ steps, where a tiny λ counts for 10⁹ visits of rows at most.
     seed : int
         Of the sequence of rows.
     batch_size : int

@@ -100,12 +100,15 @@ class TwoClasses(Steppable):
         for _ in range(budget):
             solver = self._solver(binary, state.goal)
             status: Status = solver.advance(binary, state.inner, 1)
-            if status is Status.CLOSED and state.goal > _LEAST:
-                if self.measure(problem, state).relative_gap <= self.tol:
-                    return status
-                state.goal *= _TIGHTER
-            elif status is not Status.RUNNING:
-                return Status.STALLED if status is Status.CLOSED else status
+            if status is Status.RUNNING:
+                continue
+            if self.measure(problem, state).relative_gap <= self.tol:
+                return Status.CLOSED
+            if status is not Status.CLOSED:
+                return status
+            if state.goal <= _LEAST:
+                return Status.STALLED
+            state.goal *= _TIGHTER
         return Status.RUNNING
 
     def measure(self, problem: LinearJointProblem, state: State) -> Measures:

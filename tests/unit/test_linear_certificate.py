@@ -1,0 +1,38 @@
+"""What a linear machine says of itself, where rounding is all that there is."""
+
+import numpy as np
+import pytest
+
+from maxmargin import ConvergenceWarning, LinearSVC, certify
+from maxmargin.estimators.linear import own_certificate
+from maxmargin.problem import LinearModel
+
+
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+def test_rows_so_long_that_rounding_is_all_that_is_paid():
+    rng = np.random.default_rng(0)
+    X, y = 1e6 * rng.standard_normal((4, 300)), np.arange(4) % 2
+    fitted = LinearSVC(loss="hinge", C=100).fit(X, y)
+    assert fitted.certificate_.ok is certify(fitted, X, y).ok is False
+    assert "stopped early" in fitted.certificate_.stop
+
+
+def test_the_user_is_told():
+    rng = np.random.default_rng(0)
+    X, y = 1e6 * rng.standard_normal((4, 300)), np.arange(4) % 2
+    with pytest.warns(ConvergenceWarning):
+        LinearSVC(loss="hinge", C=100).fit(X, y)
+
+
+def test_outputs_are_made_anew_only_where_next_to_nothing_is_paid():
+    X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
+    problem = LinearSVC(loss="hinge", fit_intercept=False).problem(X, y)
+    drifted = np.array([7.0, 7.0])
+
+    def seen(w):
+        model = LinearModel(np.array([w]), 0.0, np.zeros(2), drifted, np.array([w]))
+        return own_certificate._afresh(problem, model).outputs
+
+    np.testing.assert_array_equal(seen(1.0), drifted)  # something is paid: 8
+    drifted = np.array([7.0, -7.0])
+    np.testing.assert_array_equal(seen(1e-9), [1e-9, -1e-9])
