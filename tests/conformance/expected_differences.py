@@ -57,10 +57,6 @@ LOOSE = (
     "determines to three digits and the check compares to seven; with a small tol it "
     "passes, as other machines in the list show"
 )
-COARSE = (
-    "weighted and repeated rows are two problems with one solution, which a relative gap "
-    "of 1e-4 determines to two digits and the check compares to seven"
-)
 DRAWN = (
     "folds are drawn of rows: a row that is there twice may be learnt from and held out "
     "at once, one of weight 2 not"
@@ -96,8 +92,6 @@ def failing_checks(machine):
         found |= dict.fromkeys(REPEATED, LOOSE)
     elif name in ("OneClassSVM", "SVDD"):
         found |= dict.fromkeys(REPEATED, BOUNDARY)
-    elif getattr(machine, "multi_class", "") == "crammer_singer":
-        found |= dict.fromkeys(REPEATED, COARSE)
     if name == "NuSVC":
         found["check_class_weight_classifiers"] = INFEASIBLE
         if machine.nu == 1.0:

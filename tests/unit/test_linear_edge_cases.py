@@ -256,7 +256,9 @@ def test_a_solver_of_another_family_is_refused(options):
         LinearSVC(**options).fit(X, y)
 
 
-@pytest.mark.parametrize("name", ["pegasos", "lasso-newton", "crammer-singer"])
+@pytest.mark.parametrize(
+    "name", ["pegasos", "lasso-newton", "crammer-singer", "joint-newton"]
+)
 def test_solvers_of_classes_are_none_of_regression(name):
     X, _ = rows()
     with pytest.raises(InputError, match="proximal-newton"):

@@ -1,13 +1,14 @@
 """LinearSVC with Crammer and Singer's one problem for all classes."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import svm
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
 import maxmargin
 from maxmargin import SVC, InputError, LinearSVC, certify
@@ -60,7 +61,7 @@ def test_the_machine_is_scikit_learns(three, classes, options):
     assert (ours.predict(X) == peer.predict(X)).mean() > 0.99
     assert ours.dual_coef_.shape == (classes, len(y))
     assert ours.certificate_.ok
-    name = "TwoClasses" if classes == 2 else "LinearCrammerSinger"
+    name = "TwoClasses" if classes == 2 else "JointNewton"
     assert ours.certificate_.solver == name
 
 
@@ -117,9 +118,47 @@ def test_weights_are_repetition(three):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
 
 
-def test_only_crammer_and_singers_problem_has_its_solver():
-    with pytest.raises(InputError, match="'crammer-singer' with multi_class='ovr'"):
-        LinearSVC(solver="crammer-singer").fit([[0.0], [1.0]], [0, 1])
+@pytest.mark.parametrize("name", ["crammer-singer", "joint-newton"])
+def test_only_crammer_and_singers_problem_has_its_solvers(name):
+    with pytest.raises(InputError, match=f"{name!r} with multi_class='ovr'"):
+        LinearSVC(solver=name).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_the_solver_follows_the_size(three):
+    X, y = three
+    options = {"multi_class": "crammer_singer", "C": 1e-3}
+    narrow = LinearSVC(**options).fit(X, y)
+    assert narrow.certificate_.solver == "JointNewton"
+    wide = LinearSVC(**options).fit(np.tile(X, (1, 90)), y)  # 3 · 361 weights
+    assert wide.certificate_.solver == "LinearCrammerSinger"
+    named = LinearSVC(**options, solver="crammer-singer").fit(X, y)
+    assert named.certificate_.solver == "LinearCrammerSinger"
+    assert named.certificate_.primal == pytest.approx(
+        narrow.certificate_.primal, rel=2e-4
+    )
+
+
+@pytest.mark.parametrize("load", [load_wine, load_iris])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_columns_as_they_were_measured(load, C):
+    """One row at a time ended at its 1000 epochs with a gap of 0.999 of the primal."""
+    X, y = load(return_X_y=True)
+    machine = LinearSVC(multi_class="crammer_singer", C=C).fit(X, y)
+    proof = certify(machine, X, y)
+    assert machine.certificate_.relative_gap <= machine.tol
+    assert proof.ok
+    assert proof.relative_gap <= 1.01 * machine.tol
+    assert machine.n_iter_ < 100
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says that it did not converge
+        peer = svm.LinearSVC(multi_class="crammer_singer", C=C, random_state=0).fit(X, y)
+    f = peer.decision_function(X) + 1.0
+    rows = np.arange(len(y))
+    f[rows, y] -= 1.0
+    price = C * (f.max(axis=1) - f[rows, y]).sum()
+    price += 0.5 * (peer.coef_**2).sum() + 0.5 * (peer.intercept_**2).sum()
+    assert proof.dual <= price
+    assert proof.primal <= price * (1.0 + machine.tol)
 
 
 def test_dual_variables_of_other_rows_are_refused(three):

@@ -82,6 +82,7 @@ VALUES = {
     "maxmargin.solvers.linear.DualDescent": "maxmargin.solvers.linear.dual_descent",
     "maxmargin.solvers.linear.GramSmo": "maxmargin.solvers.linear.gram_smo",
     "maxmargin.solvers.linear.InteriorPoint": "maxmargin.solvers.linear.interior_point",
+    "maxmargin.solvers.linear.JointNewton": "maxmargin.solvers.linear.joint_newton",
     "maxmargin.solvers.linear.LassoDescent": "maxmargin.solvers.linear.lasso_descent",
     "maxmargin.solvers.linear.LassoNewton": "maxmargin.solvers.linear.lasso_newton",
     "maxmargin.solvers.linear.LinearCrammerSinger": (

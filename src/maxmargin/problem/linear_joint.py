@@ -103,15 +103,16 @@ class LinearJointProblem:
 class LinearJointModel(NamedTuple):
     """What a solver hands back.
 
-    ``W`` = β'X has a line for every class and in it a weight for every column of the
-    design; ``bias`` are the intercepts of the classes, 0 without a constant column;
-    ``beta`` and ``outputs`` = XW' have a line for every row.
+    ``W`` has a line for every class and in it a weight for every column of the design;
+    ``bias`` are the intercepts of the classes, 0 without a constant column; ``beta`` and
+    ``outputs`` = XW' have a line for every row. ``pull`` is β'X, None where that is W.
     """
 
     W: Table
     bias: Vector
     beta: Table
     outputs: Table
+    pull: Table | None = None
 
 
 def _square(flat):
@@ -155,14 +156,17 @@ def linear_joint_figures(
     loss, own, worst = found.tolist()
     # Compiled, for the BLAS adds up by the number of its threads; W may be a transpose.
     penalty = 0.5 * float(_square(model.W.ravel(order="K")))
+    made = penalty
+    if model.pull is not None:
+        made = 0.5 * float(_square(model.pull.ravel(order="K")))
     # Σβ = 0 over the classes of a row: what the others hold is what its own one has.
-    return Objective(penalty + loss, own - penalty), worst
+    return Objective(penalty + loss, own - made), worst
 
 
 def linear_joint_objective(
     problem: LinearJointProblem, model: LinearJointModel
 ) -> Objective:
-    """Primal of W and dual of β, whose weights W are."""
+    """Primal of W and dual of β."""
     return linear_joint_figures(problem, model)[0]
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.dual_descent import DualDescent
     from maxmargin.solvers.linear.gram_smo import GramSmo
     from maxmargin.solvers.linear.interior_point import InteriorPoint
+    from maxmargin.solvers.linear.joint_newton import JointNewton
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
     from maxmargin.solvers.linear.newton import Newton
@@ -29,6 +30,7 @@ _HOME = {
     "DualDescent": "dual_descent",
     "GramSmo": "gram_smo",
     "InteriorPoint": "interior_point",
+    "JointNewton": "joint_newton",
     "LassoDescent": "lasso_descent",
     "LassoNewton": "lasso_newton",
     "LinearCrammerSinger": "crammer_singer",
@@ -44,6 +46,7 @@ __all__ = [
     "DualDescent",
     "GramSmo",
     "InteriorPoint",
+    "JointNewton",
     "LassoDescent",
     "LassoNewton",
     "LinearCrammerSinger",

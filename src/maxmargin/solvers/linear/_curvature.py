@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["WIDE", "Kept", "cholesky", "curvature", "factor_of"]
+__all__ = ["WIDE", "Kept", "cholesky", "curvature", "dense_rows", "factor_of"]
 
 WIDE = 1500  # columns up to which a matrix of their products is made
 
@@ -115,6 +115,13 @@ def curvature(design: Design, constant: float, weight: Vector, some: Index) -> M
     more = _gathered(design, constant, weight[~less], some[~less], size)
     more -= _gathered(design, constant, -weight[less], some[less], size)
     return more
+
+
+def dense_rows(design: Design, weight: Vector, some: Index) -> Matrix:
+    """The rows ``some`` with their constant, each times the root of its weight."""
+    out = np.zeros((some.size, design.width))
+    _block(design.rows, some, weight, design.scaling, design.sparse, out)
+    return out
 
 
 @dataclass(slots=True)
