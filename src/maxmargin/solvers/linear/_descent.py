@@ -23,6 +23,7 @@ import numpy as np
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel, response
 from maxmargin.solvers.base import Status
+from maxmargin.solvers.linear._foreseen import foreseen
 from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._some_rows import back, times
 from maxmargin.solvers.linear._squared import Loss, loss_of
@@ -45,6 +46,7 @@ _ROWS = 8  # rows a column that a part must have
 _FEWEST = 2000  # rows that it must have
 _ROUGH = 0.1  # of P: a gain below it ends the part
 _LONGEST = 10  # steps that it may take
+_TRUSTED = 1e-10  # of P: a difference of P and D that is more than rounding
 _STILL = 1e-13  # of P: a gain that is rounding
 _PATIENCE = 5  # steps with no more than that, and no smaller gap
 
@@ -58,7 +60,7 @@ class Standing:
     w: Vector
     bias: float
     z: Vector  # −(f + p)
-    beta: Vector
+    beta: Vector  # that w asks for
     pull: Vector
     depth: NDArray[np.uint8]  # of every row: in play at this level and below
     level: int  # 0: all rows are in play
@@ -70,6 +72,7 @@ class Standing:
     primal: float = np.inf
     gap: float = np.inf
     best: float = np.inf
+    proof: Vector | None = None  # a β whose gap is smaller, and then ``gap``
     last: dict[str, float] = field(default_factory=dict)
 
 
@@ -141,7 +144,7 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
         at.z -= t
         at.bias += t
         square, total = sums.square, sums.total
-    at.pull = back(design, at.rows, at.beta)
+    at.pull, at.proof = back(design, at.rows, at.beta), None
     gradient = at.w - at.pull
     at.primal = 0.5 * (dot(at.w, at.w) + square)
     at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
@@ -149,19 +152,31 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
         raise NumericalError(OVERFLOW)
 
 
-def move(problem: LinearProblem, at: Standing, s: Vector, shift: float) -> None:
-    """The best step along (s, shift); then more rows, if it gained little."""
+def move(
+    problem: LinearProblem, at: Standing, s: Vector, shift: float, *, exact: bool
+) -> None:
+    """The best step along (s, shift); then more rows, if it gained little.
+
+    ``exact`` is a direction that solves Newton's equation to rounding.
+    """
     workers, slope = problem.design.workers, dot(at.w - at.pull, s)
     u = times(problem.design, at.rows, s)
     u += shift
     line = slope, dot(at.w, s), dot(s, s)
     active = at.beta != 0.0
+    ahead = None
+    if exact and not at.level and not problem.free:  # where no sum of β is demanded
+        ahead = foreseen(problem, at.loss, at.beta, u, at.w + s)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     at.w = at.w + t * s
     at.bias += t * shift
     at.z -= t * u
     before = at.primal
     _weigh(problem, at, sums.square)
+    if ahead is not None:
+        gap = at.primal - ahead[1]
+        if _TRUSTED * at.primal < gap < at.gap:
+            at.proof, at.gap = ahead[0], gap
     gain = before - at.primal
     at.steps += 1
     at.here += 1
@@ -205,14 +220,17 @@ def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
 
 
 def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
-    """The current w, and the β that it asks for."""
+    """The current w, and the β that it asks for or a better one."""
     design = problem.design
     bias = at.bias if problem.free else 0.0
     if design.scaling:
         bias = float(at.w[-1]) * design.scaling
     if at.fresh and not at.level:
         outputs = -at.z - problem.p
-        return LinearModel(at.w.copy(), bias, at.beta.copy(), outputs, at.pull.copy())
+        beta, pull = at.beta, at.pull
+        if at.proof is not None:
+            beta, pull = at.proof, back(design, at.rows, at.proof)
+        return LinearModel(at.w.copy(), bias, beta.copy(), outputs, pull.copy())
     everyone = np.arange(problem.n)
     outputs = times(design, everyone, at.w)
     if problem.free:

@@ -112,7 +112,7 @@ class Newton(Steppable):
                 state.kept.forget()
             strength = np.maximum(at.loss.rise, at.loss.fall)
             state.kept.follow(problem, at.rows, strength, at.beta != 0.0)
-            move(problem, at, *_direction(problem, state))
+            move(problem, at, *_direction(problem, state), exact=True)
         return self._verdict(problem, state)
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:
