@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Workers", "effective_jobs", "one_blas_thread"]
 
+_PIECES = 4  # that work is cut into for each thread: who comes late finds fewer left
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -99,17 +101,6 @@ class _Inside(threading.local):
 _inside = _Inside()
 
 
-def _marked(function: Callable[[Item], Result]) -> Callable[[Item], Result]:
-    def run(item: Item) -> Result:
-        _inside.busy = True
-        try:
-            return function(item)
-        finally:
-            _inside.busy = False
-
-    return run
-
-
 class Workers:
     """A pool of threads for the length of one fit or predict, and no others meanwhile.
 
@@ -169,28 +160,57 @@ class Workers:
         todo = list(items)
         if len(todo) <= 1 or _inside.busy or self.count == 1:
             return [function(item) for item in todo]
-        return list(self._threads().map(_marked(function), todo))
+        results: dict[int, Result] = {}
+
+        def one(number: int) -> None:
+            results[number] = function(todo[number])
+
+        self._share(one, len(todo))
+        return [results[number] for number in range(len(todo))]
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
         """Call ``function(start, stop)`` on slabs of 0…n of at least ``grain`` each."""
         most = n // max(1, grain)
-        parts = 1 if most <= 1 or _inside.busy else min(self.count, most)
-        if parts == 1:
+        if most <= 1 or _inside.busy or self.count == 1:
             function(0, n)
             return
+        parts = min(_PIECES * self.count, most)
         edges = [n * part // parts for part in range(parts + 1)]
-        futures = [
-            self._threads().submit(function, edges[part], edges[part + 1])
-            for part in range(1, parts)
-        ]
+        self._share(lambda part: function(edges[part], edges[part + 1]), parts)
+
+    def _share(self, task: Callable[[int], None], count: int) -> None:
+        """``task(0)`` to ``task(count − 1)``, each by the thread that is free first.
+
+        The one that asks takes part: it waits for what others have begun, and not for
+        threads that a busy machine has not woken yet.
+        """
+        numbers = iter(range(count))
+
+        def work() -> None:
+            _inside.busy = True
+            try:
+                for number in numbers:
+                    task(number)
+            except BaseException:
+                for _ in numbers:  # nobody begins another
+                    pass
+                raise
+            finally:
+                _inside.busy = False
+
+        others = min(self.count, count) - 1
+        helpers = [self._threads().submit(work) for _ in range(others)]
         try:
-            function(0, edges[1])
+            work()
         finally:
-            wait(futures)  # nobody may still be writing when an error leaves here
-        for future in futures:
-            future.result()
+            begun = [helper for helper in helpers if not helper.cancel()]
+            wait(begun)  # nobody may still be writing when an error leaves here
+        for helper in begun:
+            helper.result()
 
     def _threads(self) -> ThreadPoolExecutor:
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="maxmargin")
+            self._pool = ThreadPoolExecutor(
+                self.count - 1, thread_name_prefix="maxmargin"
+            )
         return self._pool

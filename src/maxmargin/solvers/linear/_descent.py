@@ -46,6 +46,7 @@ _ROWS = 8  # rows a column that a part must have
 _FEWEST = 2000  # rows that it must have
 _ROUGH = 0.1  # of P: a gain below it ends the part
 _LONGEST = 10  # steps that it may take
+_SOON = 16.0  # times the gap that would do: a gain below which a step may be the last
 _TRUSTED = 1e-10  # of P: a difference of P and D that is more than rounding
 _STILL = 1e-13  # of P: a gain that is rounding
 _PATIENCE = 5  # steps with no more than that, and no smaller gap
@@ -80,7 +81,7 @@ def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
     """At w = 0 on a part of the rows, or at X'β of the given β on all of them."""
     design, n = problem.design, problem.n
     everyone = np.arange(n)
-    loss = loss_of(problem, name, everyone, 1.0)
+    loss = loss_of(problem, name)
     w, z = np.zeros(design.width), -problem.p
     at = Standing(
         loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
@@ -115,7 +116,7 @@ def _enter(problem: LinearProblem, at: Standing) -> None:
     count = at.rows.size
     at.loss, p = at.whole, problem.p
     if at.level:
-        at.loss, p = loss_of(problem, "", at.rows, count / problem.n), p[at.rows]
+        at.loss, p = at.whole.of(at.rows), p[at.rows]
     at.z = -p
     if at.w.any():
         at.z -= times(problem.design, at.rows, at.w)
@@ -153,11 +154,12 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
 
 
 def move(
-    problem: LinearProblem, at: Standing, s: Vector, shift: float, *, exact: bool
+    problem: LinearProblem, at: Standing, s: Vector, shift: float, hope: float = 0.0
 ) -> None:
     """The best step along (s, shift); then more rows, if it gained little.
 
-    ``exact`` is a direction that solves Newton's equation to rounding.
+    With a direction that solves Newton's equation to rounding, ``hope`` is the relative
+    gap that would do.
     """
     workers, slope = problem.design.workers, dot(at.w - at.pull, s)
     u = times(problem.design, at.rows, s)
@@ -165,7 +167,8 @@ def move(
     line = slope, dot(at.w, s), dot(s, s)
     active = at.beta != 0.0
     ahead = None
-    if exact and not at.level and not problem.free:  # where no sum of β is demanded
+    near = -slope <= _SOON * hope * at.primal
+    if near and not at.level and not problem.free:  # which would demand Σβ = 0
         ahead = foreseen(problem, at.loss, at.beta, u, at.w + s)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     at.w = at.w + t * s
@@ -234,9 +237,8 @@ def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
     everyone = np.arange(problem.n)
     outputs = times(design, everyone, at.w)
     if problem.free:
-        loss = loss_of(problem, "", everyone, 1.0)
         z = -(problem.p + outputs)
-        bias, _ = balance(loss, design.workers, z, np.ones_like(z), np.empty_like(z))
+        bias, _ = balance(at.whole, design.workers, z, np.ones_like(z), np.empty_like(z))
         outputs += bias
     beta = response(problem, outputs)
     return LinearModel(at.w.copy(), bias, beta, outputs, back(design, everyone, beta))

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.parallel import one_blas_thread
-from maxmargin.solvers.linear._curvature import cholesky, curvature, factor_of
+from maxmargin.solvers.linear._curvature import curvature
+from maxmargin.solvers.linear._factor import Factor, cholesky, factor_of
 from maxmargin.solvers.linear._some_rows import back, squares, times
 from maxmargin.solvers.linear._vectors import dot
 
@@ -80,8 +80,8 @@ class Preconditioner:
 
     diagonal: Vector | None = None
     mean: tuple[Vector, float] | None = None  # v, c of M⁻¹ = diagonal⁻¹ − c·vv'
-    columns: Any = None  # factor of H
-    rows: tuple[Any, Active] | None = None  # factor of D⁻¹ + XX', and for which rows
+    columns: Factor | None = None  # of H
+    rows: tuple[Factor, Active] | None = None  # of D⁻¹ + XX', and for which rows
     spent: float = 0.0
     stale: bool = False  # whether it is that of other rows than the active ones
 
@@ -95,14 +95,13 @@ class Preconditioner:
             return found
         with one_blas_thread():
             if self.columns is not None:
-                z: Vector = cho_solve(self.columns, r, check_finite=False)
-                return z
+                return self.columns.solve(r)
             assert self.rows is not None
             factor, active = self.rows
             u = times(design, active.some, r)
             if active.mean is not None:
                 u -= dot(active.mean, r)
-            v = cho_solve(factor, u, check_finite=False)
+            v = factor.solve(u)
             z = r - back(design, active.some, v)
             if active.mean is not None:
                 z += float(v.sum()) * active.mean

@@ -28,6 +28,7 @@ __all__ = ["back", "squares", "there_and_back", "times"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 18  # numbers below which a second thread does not pay
+_PIECE = 1 << 16  # numbers that are handed to a thread at a time
 
 
 def _each_times(rows: Any, some: Any, w: Any, scaling: float, out: Any) -> None:
@@ -210,11 +211,12 @@ _both = njit(_both)
 def times(design: Design, some: Index, w: Vector) -> Vector:
     """x̃_i·w for i in ``some``."""
     out = np.empty(some.size)
-    grain = max(1, _WORTH * design.n // max(1, design.stored))
+    each = max(1, design.stored // max(1, design.n))  # numbers a row
+    shared = some.size * each >= 2 * _WORTH
     design.workers.spread(
         lambda a, b: _times(design.rows, some[a:b], w, design.scaling, out[a:b]),
         some.size,
-        grain,
+        _PIECE // each if shared else some.size,
     )
     return out
 
@@ -224,6 +226,7 @@ def back(design: Design, some: Index, u: Vector) -> Vector:
     return _added(
         design, some,
         lambda at, out: _back(design.rows, some[at], u[at], design.scaling, out),
+        int(np.count_nonzero(u)),
     )[0]  # fmt: skip
 
 
@@ -247,10 +250,16 @@ def there_and_back(
 
 
 def _added(
-    design: Design, some: Index, task: Callable[[slice, Vector], Any]
+    design: Design,
+    some: Index,
+    task: Callable[[slice, Vector], Any],
+    read: int | None = None,
 ) -> tuple[Vector, list[Any]]:
-    """The sum of what the parts of ``some`` add up to, and what they return."""
-    work = design.stored * some.size // max(1, design.n)
+    """The sum of what the parts of ``some`` add up to, and what they return.
+
+    ``read`` is how many of the rows are, if it is not all.
+    """
+    work = design.stored * (some.size if read is None else read) // max(1, design.n)
     # Every part has a sum of its own, worth the clearing and the adding up.
     parts = max(1, min(_PARTS, work // (_WORTH + 4 * design.width)))
     edges = [some.size * part // parts for part in range(parts + 1)]

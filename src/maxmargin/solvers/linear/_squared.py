@@ -32,6 +32,11 @@ class Loss(NamedTuple):
     fall: Vector
     epsilon: float
 
+    def of(self, rows: NDArray[np.intp]) -> Loss:
+        """Those of some rows, which stand for all."""
+        each = self.rise.size / rows.size
+        return Loss(each * self.rise[rows], each * self.fall[rows], self.epsilon)
+
     def look(
         self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
     ) -> Sums:
@@ -63,19 +68,16 @@ def _strengths(lower, upper, ridge, rise, fall):
 _strengths = njit(_strengths)
 
 
-def loss_of(
-    problem: LinearProblem, name: str, rows: NDArray[np.intp], share: float
-) -> Loss:
-    """The losses of some rows, which stand for all: they are ``share`` of them."""
+def loss_of(problem: LinearProblem, name: str) -> Loss:
+    """The losses of all rows."""
     if problem.lasso:
         msg = (
             f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
             "penalty='l2', or solver='lasso-newton'"
         )
         raise InputError(msg)
-    ridge = problem.ridge[rows] * share
-    rise, fall = np.empty_like(ridge), np.empty_like(ridge)
-    if not _strengths(problem.lower[rows], problem.upper[rows], ridge, rise, fall):
+    rise, fall = np.empty(problem.n), np.empty(problem.n)
+    if not _strengths(problem.lower, problem.upper, problem.ridge, rise, fall):
         msg = (
             f"{name} needs a loss with a second derivative, and the one given is a hinge "
             "or a tube without a square: use loss='squared_hinge' (LinearSVR: "

@@ -34,10 +34,9 @@ JMLR 2, 2001 (the programme).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.parallel import one_blas_thread
@@ -50,7 +49,7 @@ from maxmargin.problem import (
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.crammer_singer import feasible
 from maxmargin.solvers.linear._class_rows import by_class, times, weights_of
-from maxmargin.solvers.linear._curvature import cholesky
+from maxmargin.solvers.linear._factor import cholesky
 from maxmargin.solvers.linear._joint_curvature import joint_curvature
 from maxmargin.solvers.linear._joint_rounded import RoundedJoint, bending
 from maxmargin.solvers.linear._line_search import search
@@ -256,7 +255,7 @@ def _step(problem: LinearJointProblem, state: State) -> None:
     diagonal = np.einsum("ii->i", H)
     diagonal += 1.0
     apart = (state.pull - state.W).ravel()
-    s: Any = cho_solve(cholesky(H), apart, check_finite=False)
+    s = cholesky(H).solve(apart)
     slope = -dot(apart, s)
     way = s.reshape(state.W.shape)
     u = _outputs(problem, way)

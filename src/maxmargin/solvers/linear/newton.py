@@ -32,12 +32,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.errors import InputError
-from maxmargin.parallel import one_blas_thread
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import Kept, factor_of
+from maxmargin.solvers.linear._curvature import Kept
 from maxmargin.solvers.linear._descent import (
     Standing,
     begin,
@@ -47,6 +45,7 @@ from maxmargin.solvers.linear._descent import (
     stopped,
     told,
 )
+from maxmargin.solvers.linear._factor import factor_of
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ class Newton(Steppable):
                 state.kept.forget()
             strength = np.maximum(at.loss.rise, at.loss.fall)
             state.kept.follow(problem, at.rows, strength, at.beta != 0.0)
-            move(problem, at, *_direction(problem, state), exact=True)
+            move(problem, at, *_direction(problem, state), self.tol)
         return self._verdict(problem, state)
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:
@@ -147,6 +146,5 @@ class Newton(Steppable):
 def _direction(problem: LinearProblem, state: State) -> tuple[Vector, float]:
     """S with Hs = −∇P, and the change of the free intercept that goes with it."""
     factor, mean = factor_of(state.kept.square, free=problem.free)
-    with one_blas_thread():
-        s: Vector = cho_solve(factor, state.at.pull - state.at.w, check_finite=False)
+    s = factor.solve(state.at.pull - state.at.w)
     return s, 0.0 if mean is None else -float(mean @ s)

@@ -215,7 +215,7 @@ def _step(problem: LinearProblem, state: State, run: Run) -> None:
     at, mean = state.at, run.active.mean
     shift = 0.0 if mean is None else -dot(mean, run.s)
     level = at.level
-    move(problem, at, run.s, shift, exact=False)
+    move(problem, at, run.s, shift)
     state.run = None
     if at.level != level:
         state.inverse, state.share = None, _LOOSE

@@ -34,17 +34,17 @@ efficient augmented Lagrangian method for support vector machine", Optim. Method
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, Objective, linear_objective
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import Kept, factor_of
+from maxmargin.solvers.linear._curvature import Kept
 from maxmargin.solvers.linear._descent import levels
+from maxmargin.solvers.linear._factor import factor_of
 from maxmargin.solvers.linear._kinks import check_kinked
 from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._rounded import Rounded
@@ -255,7 +255,7 @@ def _step(problem: LinearProblem, state: State) -> None:
     inside = loss.bending(state.z)
     state.kept.follow(problem, state.rows, loss.upper - loss.lower, inside)
     factor, mean = factor_of(state.kappa * state.kept.square, free=problem.free)
-    s: Any = cho_solve(factor, state.pull - state.w, check_finite=False)
+    s = factor.solve(state.pull - state.w)
     shift = 0.0 if mean is None else -float(mean @ s)
     slope = dot(state.w - state.pull, s)
     u = times(design, state.rows, s)
