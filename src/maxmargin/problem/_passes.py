@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin._jit import inlined, njit
 
-__all__ = ["paid", "prices", "worth"]
+__all__ = ["paid", "prices", "promised", "worth"]
 
 
 def _prices(F, beta, lower, upper, epsilon, side, found):
@@ -67,6 +67,15 @@ def _paid(f, p, lower, upper, ridge, epsilon):
     return total
 
 
+def _promised(beta, p, ridge, epsilon, found):
+    """What the dual has of β besides its norm: pβ + ε|β| and rβ², added up."""
+    linear, curved = 0.0, 0.0
+    for k in range(beta.size):
+        linear += p[k] * beta[k] + epsilon * abs(beta[k])
+        curved += ridge[k] * beta[k] * beta[k]
+    found[0], found[1] = linear, curved
+
+
 def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
     """What primal and dual are made of: the sums that ``found`` ends up with."""
     norm2, weighted, linear, size, cost, margin = 0.0, 0.0, 0.0, 0.0, 0.0, np.inf
@@ -85,5 +94,6 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
 
 
 paid = njit(_paid, allocates=False)
+promised = njit(_promised, allocates=False)
 prices = njit(_prices, allocates=False)
 worth = njit(_worth, allocates=False)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.problem._passes import paid, prices
+from maxmargin.problem._passes import paid, prices, promised
 from maxmargin.problem.objective import Objective
 from maxmargin.problem.template import NO_PRICE
 
@@ -179,8 +179,9 @@ def linear_objective(problem: LinearProblem, model: LinearModel) -> Objective:
         model.outputs, problem.p, problem.lower, problem.upper, problem.ridge,
         problem.epsilon,
     )  # fmt: skip
-    linear = float(problem.p @ beta) + problem.epsilon * float(np.abs(beta).sum())
-    curved = float((problem.ridge * beta) @ beta)
+    found = np.empty(2)
+    promised(beta, problem.p, problem.ridge, problem.epsilon, found)
+    linear, curved = found.tolist()
     if problem.lasso:
         # The best multiple of β among the feasible ones.
         peak = float(np.abs(pull).max(initial=0.0))

@@ -11,16 +11,21 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_structure", "checked_csr"]
+__all__ = ["check_structure", "checked_csr", "in_order"]
 
 
 def checked_csr(X: Any) -> Any:
+    """:func:`in_order`, of a matrix that need not have the structure of one."""
+    check_structure(X)
+    return in_order(X)
+
+
+def in_order(X: Any) -> Any:
     """The same CSR when it is in order, else a sorted copy without duplicates.
 
     The flags that SciPy keeps on a matrix are not believed: a caller can set them,
     or change the indices behind them.
     """
-    check_structure(X)
     nnz = int(X.indptr[-1])
     data = np.require(X.data[:nnz], requirements=["C", "A"])
     indices = np.require(X.indices[:nnz], requirements=["C", "A"])

@@ -15,7 +15,7 @@ from sklearn.utils.validation import (
 
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.kernels import Kernel, Precomputed
-from maxmargin.validation.csr import check_structure, checked_csr
+from maxmargin.validation.csr import check_structure, checked_csr, in_order
 from maxmargin.validation.refusals import input_errors, refuse_huge
 
 if TYPE_CHECKING:
@@ -85,12 +85,14 @@ def training_rows(
         for name in ("n_features_in_", "feature_names_in_"):
             estimator.__dict__.pop(name, None)  # of an earlier fit, on vectors
         return rows, found
-    if _is_ready(X) and (target == "none" or _is_column(y, X.shape[0])):
+    ready = _is_ready(X) or (_is_plain_csr(X) and _is_finite(X.data))
+    if ready and (target == "none" or _is_column(y, X.shape[0])):
         estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         estimator.n_features_in_ = X.shape[1]
+        rows = in_order(X) if sparse.issparse(X) else X
         if target == "none":
-            return X, None
-        return X, _numbers(y) if target == "numbers" else y
+            return rows, None
+        return rows, _numbers(y) if target == "numbers" else y
     with input_errors():
         checked = validate_data(
             estimator,
@@ -130,7 +132,7 @@ def _is_plain_csr(X: Any) -> bool:
         sparse.issparse(X)
         and X.format == "csr"
         and X.ndim == 2
-        and X.shape[0] > 0
+        and min(X.shape) > 0
         and X.dtype in (np.float64, np.float32)
     )
 
