@@ -12,6 +12,7 @@ from tests.unit.test_linear_newton import (
     given,
 )
 
+from maxmargin import LinearSVC, LinearSVR
 from maxmargin.design import Design
 from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
@@ -132,6 +133,40 @@ def test_products_with_some_rows(kind, constant, how, monkeypatch):
         np.testing.assert_allclose(found, full, atol=1e-10)
     nobody = np.zeros(0, np.intp)
     assert not curvature(design, constant, weight[:0], nobody).any()
+
+
+@pytest.mark.parametrize("constant", [0.0, 2.0])
+@pytest.mark.parametrize("columns", [1, 7, 31, 33])
+def test_curvature_of_few_columns_and_of_more(columns, constant):
+    rng = np.random.default_rng(columns)
+    X, some = rng.standard_normal((700, columns)), np.flatnonzero(rng.random(700) < 0.7)
+    weight = rng.standard_normal(some.size)
+    rows = X[some] if constant == 0.0 else np.c_[X[some], np.full(some.size, constant)]
+    found = curvature(Design(X, constant, Workers(1)), constant, weight, some)
+    full = (rows.T * weight) @ rows
+    np.testing.assert_allclose(np.tril(found), np.tril(full), atol=1e-10)
+
+
+@pytest.mark.parametrize("squared", ["hinge", "tube"])
+def test_what_a_step_foresees_is_feasible_and_ends_a_fit_earlier(squared):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((1500, 6))
+    z = X @ rng.standard_normal(6) + rng.standard_normal(1500)
+    machine = LinearSVR(loss="squared_epsilon_insensitive", epsilon=0.3)
+    if squared == "hinge":
+        machine, z = LinearSVC(), np.sign(z)
+    problem, used = machine.problem(X, z), 0
+    for tol in 10.0 ** -np.arange(1, 9):
+        solver = Newton(tol)
+        state = solver.start(problem)
+        solver.advance(problem, state, 100)
+        model = solver.model(problem, state)
+        assert (problem.lower <= model.beta).all()
+        assert (model.beta <= problem.upper).all()
+        np.testing.assert_allclose(model.pull, problem.design.back(model.beta))
+        assert solver.measure(problem, state).relative_gap <= tol
+        used += state.at.proof is not None
+    assert used > 0
 
 
 def test_a_factor_that_rounding_breaks_is_repaired():

@@ -63,7 +63,7 @@ def test_slabs_cover_every_index_once(count, n, grain):
     with Workers(count) as workers:
         workers.spread(mark, n, grain)
     assert (seen == 1).all()
-    assert len(slabs) <= count
+    assert len(slabs) <= (1 if count == 1 else 4 * count)  # who comes late has fewer
     assert len(slabs) == 1 or min(slabs) >= grain
 
 

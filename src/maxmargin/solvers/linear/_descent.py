@@ -23,7 +23,7 @@ import numpy as np
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel, response
 from maxmargin.solvers.base import Status
-from maxmargin.solvers.linear._foreseen import foreseen
+from maxmargin.solvers.linear._foreseen import Foreseen, Proof, foreseen
 from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._some_rows import back, times
 from maxmargin.solvers.linear._squared import Loss, loss_of
@@ -73,7 +73,7 @@ class Standing:
     primal: float = np.inf
     gap: float = np.inf
     best: float = np.inf
-    proof: Vector | None = None  # a β whose gap is smaller, and then ``gap``
+    proof: Proof | None = None  # a β with a smaller gap, which is then ``gap``
     last: dict[str, float] = field(default_factory=dict)
 
 
@@ -169,17 +169,15 @@ def move(
     ahead = None
     near = -slope <= _SOON * hope * at.primal
     if near and not at.level and not problem.free:  # which would demand Σβ = 0
-        ahead = foreseen(problem, at.loss, at.beta, u, at.w + s)
+        ahead = foreseen(problem, at.loss, at.beta, u)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
-    at.w = at.w + t * s
+    origin, at.w = at.w, at.w + t * s
     at.bias += t * shift
     at.z -= t * u
     before = at.primal
     _weigh(problem, at, sums.square)
-    if ahead is not None:
-        gap = at.primal - ahead[1]
-        if _TRUSTED * at.primal < gap < at.gap:
-            at.proof, at.gap = ahead[0], gap
+    if ahead is not None and at.gap > hope * at.primal:
+        _prove(problem, at, ahead, origin + s, hope)
     gain = before - at.primal
     at.steps += 1
     at.here += 1
@@ -194,6 +192,20 @@ def move(
     if at.level and (gain <= _ROUGH * at.primal or at.here >= _LONGEST):
         at.level -= 1
         _enter(problem, at)
+
+
+def _prove(
+    problem: LinearProblem, at: Standing, ahead: Foreseen, pull: Vector, hope: float
+) -> None:
+    """Take β⁺ for the gap, if it is small enough with it.
+
+    But for what was cut off, ``pull`` is X'β⁺: a pass over X only if that would do.
+    """
+    if at.primal - ahead.dual(pull) <= hope * at.primal:
+        pull = back(problem.design, at.rows, ahead.beta)
+        gap = at.primal - ahead.dual(pull)
+        if _TRUSTED * at.primal < gap < at.gap:
+            at.proof, at.gap = Proof(ahead.beta, pull), gap
 
 
 def stopped(at: Standing, tol: float) -> Status:
@@ -232,7 +244,7 @@ def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
         outputs = -at.z - problem.p
         beta, pull = at.beta, at.pull
         if at.proof is not None:
-            beta, pull = at.proof, back(design, at.rows, at.proof)
+            beta, pull = at.proof.beta, at.proof.pull
         return LinearModel(at.w.copy(), bias, beta.copy(), outputs, pull.copy())
     everyone = np.arange(problem.n)
     outputs = times(design, everyone, at.w)

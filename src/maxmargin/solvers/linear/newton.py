@@ -14,8 +14,10 @@ With many more rows than columns the first steps are taken on an eighth of the r
 (:mod:`maxmargin.solvers.linear._descent`): there it is found out which ones are active.
 
 Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
-:math:`\tfrac12\|\nabla P\|^2`. P has finitely many pieces, and a step that stays within
-one ends at its minimum: the last digits come at once.
+:math:`\tfrac12\|\nabla P\|^2`, or with the β that the last step foresaw
+(:mod:`maxmargin.solvers.linear._foreseen`), which may do a step earlier. P
+has finitely many pieces, and a step that stays within one ends at its minimum: the last
+digits come at once.
 
 Cost of a step: two passes over X, d²/2 multiplications for every row that changed sides
 (for a sparse row, half the square of what it stores) and d³/6 for the factor. Memory: a
