@@ -9,8 +9,12 @@ memory easily (:data:`FEW_ROWS`).
 =====================  =================  ========================  ==================
 squared losses         newton             gram (few rows)           dual-descent
 hinge, tube            proximal-newton    gram (few rows)           dual-descent
-penalty l1             lasso-newton       lasso-descent             lasso-descent
+penalty l1             lasso-relay        lasso-relay               lasso-relay
 =====================  =================  ========================  ==================
+
+The penalty l1 has lasso-relay for every shape: lasso-newton where columns are few and
+there are three rows for each of them, else lasso-descent, and lasso-interior where either
+crawls (:mod:`~maxmargin.solvers.linear.lasso_relay`).
 
 For squared losses newton-cg takes the place of dual-descent where rows outnumber columns
 (10⁶ × 10⁵ to 1e-3: 2.5 times as fast; where columns do, half as fast), and below a
@@ -51,12 +55,15 @@ _CLASSES = {
     "pegasos": ("LinearPegasos", True),
     "lasso-descent": ("LassoDescent", True),
     "lasso-newton": ("LassoNewton", False),
+    "lasso-interior": ("LassoInterior", False),
+    "lasso-relay": ("LassoRelay", True),
     "crammer-singer": ("LinearCrammerSinger", True),
     "joint-newton": ("JointNewton", False),
 }
 _JOINT = ("crammer-singer", "joint-newton")
 NAMES = ("auto", *_CLASSES)
-_OF_CLASSES = ("pegasos", "lasso-descent", "lasso-newton", *_JOINT)
+_LASSO = ("lasso-descent", "lasso-newton", "lasso-interior", "lasso-relay")
+_OF_CLASSES = ("pegasos", *_LASSO, *_JOINT)
 REGRESSION_NAMES = tuple(name for name in NAMES if name not in _OF_CLASSES)
 
 FEW_ROWS = 5000  # whose products all fit into 200 MB
@@ -113,10 +120,10 @@ def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
         weights = problem.n_classes * problem.design.width
         few = weights <= FEW_WEIGHTS and problem.n * weights**2 <= PRODUCTS
         return "joint-newton" if few else "crammer-singer"
+    if problem.lasso:
+        return "lasso-relay"
     design = problem.design
     narrow = design.width <= WIDE
-    if problem.lasso:
-        return "lasso-newton" if narrow else "lasso-descent"
     if narrow:
         return "newton" if problem.squared else "proximal-newton"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):

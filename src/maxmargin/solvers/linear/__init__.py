@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.joint_newton import JointNewton
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
+    from maxmargin.solvers.linear.lasso_interior import LassoInterior
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
+    from maxmargin.solvers.linear.lasso_relay import LassoRelay
     from maxmargin.solvers.linear.newton import Newton
     from maxmargin.solvers.linear.newton_cg import NewtonCg
     from maxmargin.solvers.linear.pegasos import LinearPegasos
@@ -32,7 +34,9 @@ _HOME = {
     "InteriorPoint": "interior_point",
     "JointNewton": "joint_newton",
     "LassoDescent": "lasso_descent",
+    "LassoInterior": "lasso_interior",
     "LassoNewton": "lasso_newton",
+    "LassoRelay": "lasso_relay",
     "LinearCrammerSinger": "crammer_singer",
     "LinearPegasos": "pegasos",
     "Newton": "newton",
@@ -48,7 +52,9 @@ __all__ = [
     "InteriorPoint",
     "JointNewton",
     "LassoDescent",
+    "LassoInterior",
     "LassoNewton",
+    "LassoRelay",
     "LinearCrammerSinger",
     "LinearPegasos",
     "Newton",
