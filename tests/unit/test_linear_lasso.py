@@ -132,7 +132,7 @@ def test_effort_counts_no_more_than_dense_products(sparse):
     ],
 )
 def test_when_a_solver_crawls(looks, tol, worth, limit, slow):
-    assert crawls(looks, tol, worth, limit) is slow
+    assert crawls(looks, tol, worth, limit, 0.1) is slow
 
 
 def test_easy_problems_stay_with_their_solver():

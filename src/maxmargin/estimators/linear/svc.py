@@ -79,7 +79,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
             'interior-point', 'gram', 'lasso-newton', 'lasso-descent', \
             'lasso-interior', 'lasso-relay', 'crammer-singer', 'joint-newton', \
-            'pegasos'} or solver, default='auto'
+            'joint-relay', 'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None

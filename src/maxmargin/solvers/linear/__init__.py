@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.gram_smo import GramSmo
     from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.joint_newton import JointNewton
+    from maxmargin.solvers.linear.joint_relay import JointRelay
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
     from maxmargin.solvers.linear.lasso_interior import LassoInterior
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
@@ -33,6 +34,7 @@ _HOME = {
     "GramSmo": "gram_smo",
     "InteriorPoint": "interior_point",
     "JointNewton": "joint_newton",
+    "JointRelay": "joint_relay",
     "LassoDescent": "lasso_descent",
     "LassoInterior": "lasso_interior",
     "LassoNewton": "lasso_newton",
@@ -51,6 +53,7 @@ __all__ = [
     "GramSmo",
     "InteriorPoint",
     "JointNewton",
+    "JointRelay",
     "LassoDescent",
     "LassoInterior",
     "LassoNewton",

@@ -9,9 +9,9 @@ from the second half of those that are done,
 .. math:: e\,\frac{\ln(g/\text{tol})}{\ln(g'/g)},
 
 g the smallest gap so far and g' that of e epochs ago. The second takes over when that is
-more than its own steps cost, or than ``max_iter`` leaves, and a tenth of that has been
-tried. All is counted in numbers read and multiplied, never in seconds: the same data
-always take the same way.
+more than its own steps cost, or than ``max_iter`` leaves, and a share of that (``taste``)
+has been tried. All is counted in numbers read and multiplied, never in seconds: the same
+data always take the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Relay", "crawls"]
 
 _LEAST = 20  # epochs of the first, before which gaps say nothing
-_TASTE = 0.1  # of what the second costs, that the first may try at least
 
 
 @dataclass(slots=True)
@@ -61,6 +60,7 @@ class Relay(Steppable):
     seed: int = 0
     criterion = "relative_gap"
     unit = "slice or step"
+    taste = 0.1  # of what the second costs, that the first may try at least
 
     def _first(self, problem: Any) -> Any:
         raise NotImplementedError
@@ -100,7 +100,7 @@ class Relay(Steppable):
         looks.append((epochs, min(gap, looks[-1][1]) if looks else gap))
         worth = self._worth(problem)
         limit = math.inf if self.max_iter < 0 else self.max_iter
-        return worth < math.inf and crawls(looks, self.tol, worth, limit)
+        return worth < math.inf and crawls(looks, self.tol, worth, limit, self.taste)
 
     def _turn(self, problem: Any, state: State) -> None:
         """The second takes over."""
@@ -129,14 +129,15 @@ class Relay(Steppable):
 
 
 def crawls(
-    looks: list[tuple[int, float]], tol: float, worth: float, limit: float
+    looks: list[tuple[int, float]], tol: float, worth: float, limit: float, taste: float
 ) -> bool:
     """Whether more than ``worth`` epochs are left, or than ``limit`` allows in all.
 
-    ``looks`` are pairs of epochs done and the smallest gap by then.
+    ``looks`` are pairs of epochs done and the smallest gap by then; until ``taste`` of
+    what there may be is done, nothing is said.
     """
     done, gap = looks[-1]
-    if done < max(_LEAST, _TASTE * min(worth, limit)) or gap <= tol:
+    if done < max(_LEAST, taste * min(worth, limit)) or gap <= tol:
         return False
     earlier = [look for look in looks if 2 * look[0] <= done]
     if not earlier:
