@@ -40,7 +40,7 @@ def problem_of(X, y, C=1.0, scaling=1.0):
 
 @pytest.mark.parametrize("C", [10.0, 100.0, 1e5])
 def test_many_columns_and_a_large_price(C):
-    # Coordinates end at their limit: a gap of 0.05, 0.7, 0.9 after 1000 epochs.
+    # Coordinates end at their limit: a gap of 0.003, 0.2, 0.9 after 1000 epochs.
     X, y = rows(300, 1600, sparse=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)

@@ -36,6 +36,7 @@ class State:
 
     solver: Any
     inner: Any
+    worth: float  # what the second costs, in iterations of the first
     turned: bool = False  # whether the second is at work
     before: int = 0  # iterations of the first, when the second is at work
     looks: list[tuple[int, float]] = field(default_factory=list)  # epochs, best gap
@@ -79,7 +80,7 @@ class Relay(Steppable):
     def start(self, problem: Any, warm: Any = None) -> State:
         """That of the first."""
         first = self._first(problem)
-        return State(first, first.start(problem, warm))
+        return State(first, first.start(problem, warm), self._worth(problem))
 
     def advance(self, problem: Any, state: State, budget: int) -> Status:
         """At most ``budget`` units of the solver at work."""
@@ -98,9 +99,9 @@ class Relay(Steppable):
         if not math.isfinite(gap) or (looks and epochs == looks[-1][0]):
             return False
         looks.append((epochs, min(gap, looks[-1][1]) if looks else gap))
-        worth = self._worth(problem)
         limit = math.inf if self.max_iter < 0 else self.max_iter
-        return worth < math.inf and crawls(looks, self.tol, worth, limit, self.taste)
+        able = state.worth < math.inf
+        return able and crawls(looks, self.tol, state.worth, limit, self.taste)
 
     def _turn(self, problem: Any, state: State) -> None:
         """The second takes over."""

@@ -5,8 +5,8 @@ Problem: that of :mod:`~maxmargin.solvers.linear.lasso_descent`.
 Update: that of :class:`~maxmargin.solvers.linear.LassoNewton` where columns are few and
 there are three rows for each of them, else that of
 :class:`~maxmargin.solvers.linear.LassoDescent`. Where coordinates crawl
-(:mod:`~maxmargin.solvers.linear._relay`), or the quadratics of Newton steps have taken
-thirty rounds, :class:`~maxmargin.solvers.linear.LassoInterior` takes over, from the
+(:mod:`~maxmargin.solvers.linear._relay`), or the quadratics of Newton steps have cost as
+much as it does, :class:`~maxmargin.solvers.linear.LassoInterior` takes over, from the
 beginning: an interior point has no use for weights that are 0.
 
 That happens where C is large and rows can be told apart. 2000 × 3000 rows of which 1 % is
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["LassoRelay"]
 
 _TALL = 3  # rows a column, with fewer of which quadratics are singular
-_ROUNDS = 30  # of quadratics; where they are easy, a step takes one or two
+_PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H
 _STEPS = 15  # of the interior point, as a rule
 _READ = 300  # multiplications of a factor in the time that coordinates read a number
 
@@ -59,23 +59,33 @@ class LassoRelay(Relay):
         return super().start(problem, warm)
 
     def _first(self, problem: LinearProblem) -> LassoNewton | LassoDescent:
-        width = problem.design.width
-        if width <= WIDE and problem.n >= _TALL * width:
+        if _is_tall(problem):
             return LassoNewton(tol=self.tol, max_iter=self.max_iter)
         return LassoDescent(tol=self.tol, max_iter=self.max_iter, seed=self.seed)
 
     def _second(self) -> LassoInterior:
         return LassoInterior(tol=self.tol, max_iter=self.max_iter)
 
+    def _worth(self, problem: LinearProblem) -> float:
+        """Epochs of coordinates, or rounds of quadratics."""
+        width = problem.design.width
+        if min(problem.n, width) > MOST:
+            return math.inf
+        one = float(_READ * max(1, problem.design.stored))
+        if _is_tall(problem):
+            one = width**3 / 3.0 + _PASSES * width**2
+        return _STEPS * effort(problem) / one
+
     def _is_slow(self, problem: LinearProblem, state: State) -> bool:
         if isinstance(state.solver, LassoNewton):
-            return bool(state.inner.rounds >= _ROUNDS)
+            return bool(state.inner.rounds >= state.worth)
         return super()._is_slow(problem, state)
-
-    def _worth(self, problem: LinearProblem) -> float:
-        if min(problem.n, problem.design.width) > MOST:
-            return math.inf
-        return _STEPS * effort(problem) / (_READ * max(1, problem.design.stored))
 
     def _handed(self, model: LinearModel) -> None:  # noqa: ARG002
         return None
+
+
+def _is_tall(problem: LinearProblem) -> bool:
+    """Whether columns are few, and rows more than enough to determine their weights."""
+    width = problem.design.width
+    return width <= WIDE and problem.n >= _TALL * width
