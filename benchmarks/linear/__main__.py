@@ -58,7 +58,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--solvers", nargs="+", default=["auto"], help="of ours (auto)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of one row (3)")
     parser.add_argument("--rows", type=int, help="only so many rows of every set")
-    parser.add_argument("--cap", type=float, default=180.0, help="seconds of a run (180)")
+    parser.add_argument("--cap", type=float, default=60.0, help="seconds of a run (60)")
     parser.add_argument("--quick", action="store_true", help="few rows, one repetition")
     parser.add_argument("--merge", action="store_true", help="into the stored results")
     parser.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmarks.linear import score
-from benchmarks.linear.race import DOUBT
+from benchmarks.linear.race import DOUBT, HOPELESS
 from benchmarks.linear.score import Line, Standing, title
 from benchmarks.peers.linear import ALL, OURS
 from benchmarks.speed.score import geometric_mean
@@ -112,7 +112,8 @@ def legend(found: list[Line]) -> str:
         )
     if any(one.capped for one in every):
         told.append(
-            "\\> ended there: after the cap, or ten times as long as another peer took."
+            f"\\> ended there: after the cap, or {HOPELESS:g} times as long as another "
+            "peer took."
         )
     if any(line.is_bound for line in found):
         told.append(

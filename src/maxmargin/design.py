@@ -253,17 +253,23 @@ class Design:
         return rows_of(self.X)
 
     @cached_property
-    def columns(self) -> Rows:
-        """A copy of the columns, as rows, the constant behind the others."""
+    def transposed(self) -> Design:
+        """A copy of the columns as rows, the constant behind the others."""
         if self.sparse:
             parts = [self.X.T]
             if self.scaling:
                 parts.append(sp.csr_matrix(np.full((1, self.n), self.scaling)))
-            return rows_of(sp.vstack(parts, format="csr", dtype=self.X.dtype))
-        table = np.empty((self.width, self.n), self.X.dtype)
-        table[: self.X.shape[1]] = self.X.T
-        table[self.X.shape[1] :] = self.scaling
-        return rows_of(table)
+            columns: Any = sp.vstack(parts, format="csr", dtype=self.X.dtype)
+        else:
+            columns = np.empty((self.width, self.n), self.X.dtype)
+            columns[: self.X.shape[1]] = self.X.T
+            columns[self.X.shape[1] :] = self.scaling
+        return Design(columns, 0.0, self.workers)
+
+    @property
+    def columns(self) -> Rows:
+        """The columns as compiled code reads rows."""
+        return self.transposed.rows
 
     @property
     def stored(self) -> int:

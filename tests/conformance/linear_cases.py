@@ -40,6 +40,16 @@ SOLVERS = {
     "lasso-newton": Able(
         linear.LassoNewton, frozenset({"squared_hinge"}), ANY - {"free"}, lasso=True
     ),
+    "lasso-interior": Able(
+        linear.LassoInterior,
+        frozenset({"squared_hinge"}),
+        ANY - {"free"},
+        lasso=True,
+        restarts=False,
+    ),
+    "lasso-relay": Able(
+        linear.LassoRelay, frozenset({"squared_hinge"}), ANY - {"free"}, lasso=True
+    ),
 }
 
 

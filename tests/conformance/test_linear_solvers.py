@@ -188,14 +188,14 @@ class TestEverySolver:
         problem = problem_of(self.case(name))
         solver = solver_of(name, tol=1e-6)
         first = drive(solver, problem)
+        known = first.model.w if problem.lasso else first.model.beta
         if getattr(solver, "restarts", True):
-            known = first.model.w if problem.lasso else first.model.beta
             again = drive(solver, problem, warm=known)
             assert again.stop.converged
             assert again.n_iter <= first.n_iter
         else:
             with pytest.raises(InputError, match="warm_start"):
-                drive(solver, problem, warm=first.model.beta)
+                drive(solver, problem, warm=known)
 
     def test_gap_falls_to_tol(self, name):
         problem = problem_of(self.case(name))

@@ -61,7 +61,7 @@ def test_the_machine_is_scikit_learns(three, classes, options):
     assert (ours.predict(X) == peer.predict(X)).mean() > 0.99
     assert ours.dual_coef_.shape == (classes, len(y))
     assert ours.certificate_.ok
-    name = "TwoClasses" if classes == 2 else "JointNewton"
+    name = "TwoClasses" if classes == 2 else "JointRelay"
     assert ours.certificate_.solver == name
 
 
@@ -118,19 +118,17 @@ def test_weights_are_repetition(three):
     np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["crammer-singer", "joint-newton"])
+@pytest.mark.parametrize("name", ["crammer-singer", "joint-newton", "joint-relay"])
 def test_only_crammer_and_singers_problem_has_its_solvers(name):
     with pytest.raises(InputError, match=f"{name!r} with multi_class='ovr'"):
         LinearSVC(solver=name).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_the_solver_follows_the_size(three):
+def test_a_solver_that_is_named_runs(three):
     X, y = three
     options = {"multi_class": "crammer_singer", "C": 1e-3}
     narrow = LinearSVC(**options).fit(X, y)
-    assert narrow.certificate_.solver == "JointNewton"
-    wide = LinearSVC(**options).fit(np.tile(X, (1, 90)), y)  # 3 · 361 weights
-    assert wide.certificate_.solver == "LinearCrammerSinger"
+    assert narrow.certificate_.solver == "JointRelay"
     named = LinearSVC(**options, solver="crammer-singer").fit(X, y)
     assert named.certificate_.solver == "LinearCrammerSinger"
     assert named.certificate_.primal == pytest.approx(
@@ -148,7 +146,7 @@ def test_columns_as_they_were_measured(load, C):
     assert machine.certificate_.relative_gap <= machine.tol
     assert proof.ok
     assert proof.relative_gap <= 1.01 * machine.tol
-    assert machine.n_iter_ < 100
+    assert machine.n_iter_ < 300  # cheap epochs, and some 30 Newton steps
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says that it did not converge
         peer = svm.LinearSVC(multi_class="crammer_singer", C=C, random_state=0).fit(X, y)

@@ -302,7 +302,7 @@ def test_a_path_has_the_answers_of_separate_fits(options, two):
         ({}, "Newton"),
         ({"loss": "hinge"}, "ProximalNewton"),
         ({"loss": "hinge", "intercept": "free"}, "ProximalNewton"),
-        ({"penalty": "l1"}, "LassoNewton"),
+        ({"penalty": "l1"}, "LassoRelay"),
         ({"multi_class": "crammer_singer"}, "TwoClasses"),
     ],
     ids=str,

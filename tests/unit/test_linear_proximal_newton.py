@@ -141,6 +141,34 @@ def test_goes_on_from_a_given_answer():
     assert warm.n_iter < cold.n_iter
 
 
+@pytest.mark.parametrize("free", [False, True])
+def test_the_unit_of_the_targets_does_not_matter(free):
+    X, z = sample(n=2000)
+    unit = 2.0**16  # so that nothing is rounded, roots included
+    outcomes = []
+    for scale in (1.0, unit):
+        design = Design(X, 0.0 if free else 1.0, Workers(1))
+        price = np.full(len(z), scale)
+        problem = linear_svr(design, scale * z, price, epsilon=0.2 * scale, free=free)
+        outcomes.append(drive(ProximalNewton(tol=1e-6), problem))
+    one, other = outcomes
+    assert one.n_iter == other.n_iter
+    np.testing.assert_array_equal(unit * one.model.w, other.model.w)
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_targets_and_columns_as_they_are_measured(free, C):
+    # Houses: prices of 1e5, columns from 1 to 1e3. With a rounding of their own unit it
+    # was still at a gap of 1 after 1,000 steps.
+    X, z = sample(n=5000, d=8)
+    X = 1e3 ** np.linspace(0.0, 1.0, 8) * X + 500.0
+    problem = problem_of("svr", X, 1e5 * z + 2e5, C=C, free=free)
+    outcome = drive(ProximalNewton(tol=1e-6), problem)
+    assert linear_objective(problem, outcome.model).relative_gap <= 1e-6
+    assert outcome.n_iter < 100
+
+
 def test_no_tolerance_ends_where_rounding_does():
     X, z = sample(n=300)
     problem = problem_of("svc", X, z)

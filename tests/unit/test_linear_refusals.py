@@ -15,7 +15,7 @@ from maxmargin.solvers import WorkingSetSmo, linear
 from maxmargin.solvers.base import Steppable, drive
 
 STOCHASTIC = (PegasosClassifier, AveragedSGDClassifier)
-OF_CLASSES = ("JointNewton", "LinearCrammerSinger", "TwoClasses")
+OF_CLASSES = ("JointNewton", "JointRelay", "LinearCrammerSinger", "TwoClasses")
 
 
 def rows(n: int = 60) -> tuple[np.ndarray, np.ndarray]:

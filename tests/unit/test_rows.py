@@ -13,6 +13,7 @@ from maxmargin.rows import (
     largest_magnitude,
     rows_of,
     spread_of,
+    spread_without_means,
     squared_norms,
     unit_scale,
 )
@@ -165,6 +166,20 @@ def test_where_values_lie_that_cannot_be_summed():
     spread = spread_of(X)
     assert np.isfinite(spread.means).all()
     assert np.isfinite(X * spread.scale).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("factor", [0.0, 2.0**-60, 2.0**-21, 1.0, 2.0**19, 2.0**40, 1e30])
+@pytest.mark.parametrize("offset", [0.0, 100.0, 900.0, 1100.0, 1e5])
+def test_a_quick_look_tells_the_same_but_for_means(dtype, factor, offset):
+    X = np.random.default_rng(0).uniform(offset, offset + 1.0, size=(50, 3))
+    X = (X * factor).astype(dtype)
+    whole, quick = spread_of(X), spread_without_means(X)
+    assert (quick.remote, quick.scale) == (whole.remote, whole.scale)
+    if quick.means.size:
+        np.testing.assert_array_equal(quick.means, whole.means)
+    if (factor, offset) == (1.0, 0.0):  # as standardised rows are
+        assert quick.means.size == 0
 
 
 def test_where_sparse_values_lie():

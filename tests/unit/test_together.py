@@ -142,6 +142,20 @@ def test_the_answer_of_two_points():
     assert (answer.n_support, answer.n_bound, answer.cost) == (2, 0, 0.0)
 
 
+def test_rows_in_any_order_have_the_same_answer():
+    # All rows in their order are solved on K itself, in any other on a copy.
+    X, y = load_iris(return_X_y=True)
+    X, signs = X[50:], np.where(y[50:] == 1, 1.0, -1.0)
+    K = X @ X.T
+    order = np.random.default_rng(0).permutation(100)
+    groups = [
+        Group(rows, signs[rows], np.full(100, 0.1)) for rows in (np.arange(100), order)
+    ]
+    one, other = solve_together(K, np.diagonal(K).copy(), groups, 1e-6)
+    assert one.norm2 == pytest.approx(other.norm2, rel=1e-5)
+    np.testing.assert_allclose(one.beta[order], other.beta, atol=1e-4)
+
+
 def test_what_cancels_leaves_nothing_behind():
     # K is the identity but for underflow: two classes of seven points have b = 0.
     X = np.random.default_rng(0).standard_normal((14, 2))

@@ -256,3 +256,20 @@ def test_precomputed_must_be_square_and_symmetric():
     K[3, 5] *= 1.001
     with pytest.raises(InputError, match=r"asymmetric: K\[(3, 5|5, 3)\]"):
         check_precomputed(K)
+
+
+class OwnDefaults(SVC):
+    """A subclass whose defaults its own rules do not know to be good."""
+
+    def __init__(self, *, C=-1.0, class_weight={0: 1.0}):  # noqa: B006
+        super().__init__(C=C, class_weight=class_weight)
+
+
+def test_defaults_of_subclasses_are_no_better_than_other_values():
+    X, y = np.array([[0.0], [1.0]]), [0, 1]
+    with pytest.raises(InputError, match="'C' parameter of OwnDefaults"):
+        OwnDefaults().fit(X, y)
+    machine = OwnDefaults(C=1.0).fit(X, y)
+    machine.class_weight[0] = "heavy"  # the default itself, which anybody may change
+    with pytest.raises(InputError, match="'class_weight' parameter of OwnDefaults"):
+        machine.fit(X, y)

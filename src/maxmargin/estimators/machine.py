@@ -150,9 +150,11 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         """Become the fitted machine of a solution."""
         solved = solution.solved
         attributes = self._attributes(task, solution)
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            if name not in ("n_features_in_", "feature_names_in_"):
-                delattr(self, name)  # of an earlier fit
+        kept = {"n_features_in_", "feature_names_in_", *attributes}
+        for name in [
+            name for name in vars(self) if name.endswith("_") and name not in kept
+        ]:
+            delattr(self, name)  # of an earlier fit
         self.__dict__.update(attributes)
         counts = np.array([one.n_iter for one in solved], dtype=np.int32)
         self.n_iter_ = counts if task.scheme is not None else int(counts[0])

@@ -15,7 +15,8 @@ classifier of scikit-learn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import accumulate, combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def grouped(rows: Index, codes: Index) -> Index:
     used = np.zeros(codes.size, dtype=bool)
     used[rows] = True
     once = used.nonzero()[0]
-    return once[np.argsort(codes[once], kind="stable")]
+    return once[codes[once].argsort(kind="stable")]
 
 
 class OneVsOne(Scheme):
@@ -100,24 +101,24 @@ class OneVsOne(Scheme):
         """Classes of every problem, in LIBSVM's order."""
         return list(combinations(range(len(self.classes)), 2))
 
-    @property
+    @cached_property
     def members(self) -> list[Index]:
         """Rows of every class."""
         return [(self.codes == k).nonzero()[0] for k in range(len(self.classes))]
 
     def parts(self, make: Maker) -> list[Part]:
         """The rows of a pair's first class in front; of two classes, all as they are."""
-        classes, members = self.classes, self.members
-        if len(classes) == 2:
+        names = [str(label) for label in self.classes]
+        if len(names) == 2:
             rows = np.flatnonzero(self.codes >= 0)
             y = np.where(self.codes[rows] == 1, 1.0, -1.0)
-            return [make(f"{classes[0]} against {classes[1]}", rows, y)]
-        made = []
+            return [make(f"{names[0]} against {names[1]}", rows, y)]
+        members, made = self.members, []
         for i, j in self.pairs:
             rows = np.concatenate([members[i], members[j]])
             y = np.ones(rows.size)
             y[members[i].size :] = -1.0
-            made.append(make(f"{classes[i]} against {classes[j]}", rows, y))
+            made.append(make(f"{names[i]} against {names[j]}", rows, y))
         return made
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
@@ -127,21 +128,23 @@ class OneVsOne(Scheme):
         above its own class, else in line j.
         """
         k = len(self.classes)
-        used = [found.coef.nonzero()[0] for _, found in parts]
-        rows = [part.rows[at] for (part, _), at in zip(parts, used, strict=True)]
-        support = grouped(np.concatenate(rows), self.codes)
-        place = np.empty(self.codes.size, dtype=np.intp)
-        place[support] = np.arange(support.size)
-        dual_coef = np.zeros((k - 1, support.size))
-        for (i, j), (_, found), at, own in zip(
-            self.pairs, parts, used, rows, strict=True
-        ):
-            lines = np.where(self.codes[own] == i, j - 1, i)
-            dual_coef[lines, place[own]] = found.coef[at]
+        rows = np.concatenate(self.members)
+        if k == 2:
+            ((part, found),) = parts
+            table = found.coef[self.codes[part.rows].argsort(kind="stable")][None]
+        else:
+            ends = [0, *accumulate(one.size for one in self.members)]
+            table = np.zeros((k - 1, rows.size))
+            for (i, j), (_, found) in zip(self.pairs, parts, strict=True):
+                first = self.members[i].size
+                table[j - 1, ends[i] : ends[i + 1]] = found.coef[:first]
+                table[i, ends[j] : ends[j + 1]] = found.coef[first:]
+        used = np.logical_or.reduce(table).nonzero()[0]
+        support = rows[used]
         return Duals(
             support=support,
             n_support=np.bincount(self.codes[support], minlength=k).astype(np.int32),
-            dual_coef=dual_coef,
+            dual_coef=table.take(used, axis=1) + 0.0,  # nothing is 0, rather than −0
             intercept=np.array([found.intercept for _, found in parts]),
         )
 

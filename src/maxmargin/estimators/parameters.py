@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
+from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -224,20 +225,41 @@ RULES: dict[str, Rule] = {
 }
 
 
+_UNCHANGING = (str, float, int, bool, type(None))  # what meets its rule once always will
+_NEVER = object()  # in place of a default that nobody vouches for
+
+
 @cache
-def _rules(kind: Any) -> list[tuple[str, Rule]]:
-    """Names and rules of a class's parameters; what a subclass adds, it checks."""
-    names = kind._get_param_names()
+def _rules(kind: Any) -> list[tuple[str, Rule, Any]]:
+    """Names, rules and good defaults of a class's parameters.
+
+    What a subclass adds, it checks; a default of its own that is no good, or that may
+    change, is never taken for one.
+    """
     known = {**RULES, **kind._own_rules}
-    return [(name, known[name]) for name in names if name in known]
+    given = signature(kind).parameters
+    found = []
+    for name in kind._get_param_names():
+        if name in known:
+            rule, default = known[name], given[name].default
+            good = type(default) in _UNCHANGING and _meets(rule, default)
+            found.append((name, rule, default if good else _NEVER))
+    return found
+
+
+def _meets(rule: Rule, value: Any) -> bool:
+    return rule.kind(value) and rule.test(value)
 
 
 def check_parameters(estimator: Any) -> None:
-    """Hold every constructor parameter against its rule."""
+    """Hold every constructor parameter against its rule.
+
+    Most are the very defaults, which meet theirs: a small fit is spared their tests.
+    """
     kind: Any = type(estimator)
-    for name, rule in _rules(kind):
+    for name, rule, default in _rules(kind):
         value = getattr(estimator, name)
-        if not (rule.kind(value) and rule.test(value)):
+        if value is not default and not _meets(rule, value):
             check_value(kind.__name__, name, value, rule)
 
 

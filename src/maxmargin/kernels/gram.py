@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from maxmargin.rows import (
     Spread,
     rows_of,
     spread_of,
+    spread_without_means,
     squared_norms,
 )
 
@@ -66,6 +68,8 @@ class Group(NamedTuple):
 
 def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
     """The kernel of rows multiplied by ``scale`` that has the values of the given one."""
+    if scale == 1.0:
+        return kernel
     gamma = kernel.gamma / scale / scale
     return kernel._replace(gamma=gamma)
 
@@ -116,12 +120,14 @@ class VectorGram:
         self._count = 0
         self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
         (X,) = used_columns(X)
-        spread = spread_of(X)
+        spread = spread_without_means(X)  # which small ones are never asked for
         X, spread = thinned(X, spread, workers, centred=isinstance(kernel, Rbf))
         self._given = kernel, spread, X
         self.kernel = rescaled(kernel, spread.scale)
-        largest = float(np.abs(self.diagonal()).max(initial=0.0))
-        if not np.isfinite(largest):
+        largest = 1.0  # of the Gaussian kernel
+        if not isinstance(kernel, Rbf):
+            largest = float(np.abs(self.diagonal()).max(initial=0.0))
+        if not isfinite(largest):
             msg = (
                 f"the {type(kernel).__name__.lower()} kernel overflows float64 on this "
                 "data; scale the features (StandardScaler) or reduce gamma and degree"
@@ -136,6 +142,8 @@ class VectorGram:
         """Rows and their squared norms as they are read in ``dtype``."""
         if dtype not in self._sides:  # a small fit never asks for float32
             kernel, spread, X = self._given
+            if dtype == SINGLE and spread.means.size == 0:
+                spread = spread_of(X)
             _, (rows,) = prepare(kernel, spread, dtype, X)
             norms = _norms(rows, X.shape[0], dtype, self._workers)
             self._sides[dtype] = rows, norms

@@ -83,8 +83,11 @@ VALUES = {
     "maxmargin.solvers.linear.GramSmo": "maxmargin.solvers.linear.gram_smo",
     "maxmargin.solvers.linear.InteriorPoint": "maxmargin.solvers.linear.interior_point",
     "maxmargin.solvers.linear.JointNewton": "maxmargin.solvers.linear.joint_newton",
+    "maxmargin.solvers.linear.JointRelay": "maxmargin.solvers.linear.joint_relay",
     "maxmargin.solvers.linear.LassoDescent": "maxmargin.solvers.linear.lasso_descent",
+    "maxmargin.solvers.linear.LassoInterior": "maxmargin.solvers.linear.lasso_interior",
     "maxmargin.solvers.linear.LassoNewton": "maxmargin.solvers.linear.lasso_newton",
+    "maxmargin.solvers.linear.LassoRelay": "maxmargin.solvers.linear.lasso_relay",
     "maxmargin.solvers.linear.LinearCrammerSinger": (
         "maxmargin.solvers.linear.crammer_singer"
     ),

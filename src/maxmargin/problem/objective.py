@@ -15,6 +15,7 @@ machine. Primal − dual bounds the distance of either to the optimum.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ class Objective(NamedTuple):
     def relative_gap(self) -> float:
         """The gap over max(|primal|, |dual|); 0 when both are 0."""
         scale = max(abs(self.primal), abs(self.dual))
-        if not np.isfinite(scale):
+        if not math.isfinite(scale):
             return float("inf")
         return self.gap / scale if scale > 0.0 else 0.0
 

@@ -15,6 +15,7 @@ millisecond of it, is spared the calls in between, which take ten times as long.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,12 +73,15 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
 
     ``y``, ``C``, ``beta`` and ``F`` go with ``rows``; ``found`` has a line for each
     problem, what :class:`Answer` has behind the gradient; ``digits`` is the share of the
-    first violation that is solved to. The first that is not solved ends the call.
+    first violation that is solved to. The first that is not solved ends the call. K gets
+    its diagonal, and a problem of all rows in their order is solved on K itself.
     """
     most = 0
     for t in range(starts.size - 1):
         most = max(most, starts[t + 1] - starts[t])
-    values, space = np.empty((most, most)), np.empty(4 * most + SCRATCH)
+    for k in range(diagonal.size):
+        K[k, k] = diagonal[k]
+    space = np.empty(4 * most + SCRATCH)
     lowest, highest, ridge = np.empty(most), np.empty(most), np.zeros(most)
     own, linear, gradient = np.empty(most), np.empty(most), np.empty(most)
     side = np.zeros(most, np.uint8)
@@ -87,15 +91,20 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
         at = rows[starts[t] : starts[t + 1]]
         q = at.size
         b, f = beta[starts[t] : starts[t + 1]], F[starts[t] : starts[t + 1]]
+        whole = q == diagonal.size
         for k in range(q):
+            whole = whole and at[k] == k
             label, price = y[starts[t] + k], C[starts[t] + k]
             b[k], own[k], linear[k], gradient[k] = 0.0, diagonal[at[k]], -label, -label
             lowest[k] = 0.0 if label > 0.0 else -price
             highest[k] = price if label > 0.0 else 0.0
-            line, source = values[k], K[at[k]]
-            for j in range(q):
-                line[j] = source[at[j]]
-            line[k] = own[k]
+        values = K
+        if not whole:
+            values = np.empty((q, q))
+            for k in range(q):
+                line, source = values[k], K[at[k]]
+                for j in range(q):
+                    line[j] = source[at[j]]
         lower, upper, p = lowest[:q], highest[:q], linear[:q]
         prices(gradient[:q], b, lower, upper, 0.0, side[:q], ends)
         stop_at = max(digits * (ends[0, 1] - ends[0, 0]), 0.5 * tol)
@@ -136,7 +145,7 @@ def solve_together(
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Kernel values of all rows.
+        Kernel values of all rows; ``diagonal`` is written into it.
     diagonal : ndarray of shape (n,)
         K[i, i] as the solver takes it.
     groups : sequence of Group
@@ -145,7 +154,7 @@ def solve_together(
         Largest violation accepted.
     """
     rows, y, C = (np.concatenate(pieces) for pieces in zip(*groups, strict=True))
-    starts = np.cumsum([0, *(group.rows.size for group in groups)])
+    starts = np.array([0, *accumulate(group.rows.size for group in groups)])
     beta, F = np.empty(rows.size), np.empty(rows.size)
     found = np.empty((len(groups), 11))
     limit = pairs_of_a_slice(len(K))
@@ -154,9 +163,8 @@ def solve_together(
     )
     if solved < len(groups):
         return None
-    answers = []
-    for t, line in enumerate(found.tolist()):
-        some = slice(starts[t], starts[t + 1])
-        counts = (int(number) for number in line[:3])
-        answers.append(Answer._make((beta[some], F[some], *counts, *line[3:])))
-    return answers
+    edges = starts.tolist()
+    return [
+        Answer(beta[a:b], F[a:b], *map(int, line[:3]), *line[3:])
+        for a, b, line in zip(edges, edges[1:], found.tolist(), strict=False)
+    ]

@@ -66,21 +66,10 @@ def encode_labels(
                 "rows of at least two classes"
             )
             raise InputError(msg)
-        if isinstance(class_weight, str) and class_weight == "balanced":
-            factors = _balanced(all_codes, weight)
-        elif class_weight is None:
+        if class_weight is None:
             factors = np.ones(len(all_classes))
         else:
-            factors = compute_class_weight(class_weight, classes=all_classes, y=y)
-    if not (np.isfinite(factors).all() and (factors > 0.0).all()):
-        worst = int(np.argmin(np.where(np.isfinite(factors), factors, -np.inf)))
-        msg = (
-            f"class_weight gives class {all_classes.tolist()[worst]!r} the weight "
-            f"{factors[worst]:g}: class weights multiply C and must be positive and "
-            "finite; to leave a class out, leave its rows out"
-        )
-        raise InputError(msg)
-    factors = np.asarray(factors, dtype=np.float64)
+            factors = _factors(class_weight, all_classes, all_codes, y, weight)
     if weight is None:
         return Labels(all_classes, all_codes, factors)
     kept = counted_rows(weight, y.size)
@@ -98,6 +87,29 @@ def encode_labels(
     return Labels(all_classes[present], codes, factors[present])
 
 
+def _factors(
+    class_weight: Any,
+    classes: NDArray[Any],
+    codes: Index,
+    y: NDArray[Any],
+    weight: Vector | None,
+) -> Vector:
+    """The factor of C of every class, which must be positive and finite."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = _balanced(codes, weight)
+    else:
+        factors = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.isfinite(factors).all() and (factors > 0.0).all()):
+        worst = int(np.argmin(np.where(np.isfinite(factors), factors, -np.inf)))
+        msg = (
+            f"class_weight gives class {classes.tolist()[worst]!r} the weight "
+            f"{factors[worst]:g}: class weights multiply C and must be positive and "
+            "finite; to leave a class out, leave its rows out"
+        )
+        raise InputError(msg)
+    return np.asarray(factors, dtype=np.float64)
+
+
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
     """The labels in order, and which of them every row has.
 
@@ -105,11 +117,11 @@ def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
     long for.
     """
     if y.dtype.kind in "biuf" and y.size and _are_whole(y):
-        low, high = float(y.min()), float(y.max())
+        low, high = float(np.minimum.reduce(y)), float(np.maximum.reduce(y))
         if -_EXACT < low <= high < _EXACT and high - low < _CLOSE + y.size:
             offsets = y.astype(np.intp) - int(low)
-            found = np.flatnonzero(np.bincount(offsets))
-            place = np.zeros(int(high - low) + 1, np.intp)
+            found = np.bincount(offsets).nonzero()[0]
+            place = np.empty(int(high - low) + 1, np.intp)
             place[found] = np.arange(found.size)
             return (found + int(low)).astype(y.dtype), place[offsets]
     classes, codes = np.unique(y, return_inverse=True)

@@ -9,19 +9,22 @@ memory easily (:data:`FEW_ROWS`).
 =====================  =================  ========================  ==================
 squared losses         newton             gram (few rows)           dual-descent
 hinge, tube            proximal-newton    gram (few rows)           dual-descent
-penalty l1             lasso-newton       lasso-descent             lasso-descent
+penalty l1             lasso-relay        lasso-relay               lasso-relay
 =====================  =================  ========================  ==================
+
+The penalty l1 has lasso-relay for every shape: lasso-newton where columns are few and
+there are three rows for each of them, else lasso-descent, and lasso-interior where either
+crawls (:mod:`~maxmargin.solvers.linear.lasso_relay`).
 
 For squared losses newton-cg takes the place of dual-descent where rows outnumber columns
 (10⁶ × 10⁵ to 1e-3: 2.5 times as fast; where columns do, half as fast), and below a
 relative gap of :data:`TIGHT`, where coordinates crawl. A free intercept is beyond
 dual-descent: newton-cg takes its place for squared losses, gram for the others.
 
-Crammer and Singer's problem of all classes has solvers of its own: joint-newton where the
-weights of all classes are few (:data:`FEW_WEIGHTS`) and so is what making their matrix
-takes (:data:`PRODUCTS`), else crammer-singer, which crawls where columns differ much in
-size. That of two classes is a hinge, solved as one
-(:mod:`~maxmargin.solvers.linear.two_classes`).
+Crammer and Singer's problem of all classes has joint-relay: crammer-singer, and
+joint-newton where that crawls and the weights of all classes are few
+(:mod:`~maxmargin.solvers.linear.joint_relay`). That of two classes is a hinge, solved as
+one (:mod:`~maxmargin.solvers.linear.two_classes`).
 
 Sizes decide, never the clock: the same data always have the same solver.
 """
@@ -51,18 +54,20 @@ _CLASSES = {
     "pegasos": ("LinearPegasos", True),
     "lasso-descent": ("LassoDescent", True),
     "lasso-newton": ("LassoNewton", False),
+    "lasso-interior": ("LassoInterior", False),
+    "lasso-relay": ("LassoRelay", True),
     "crammer-singer": ("LinearCrammerSinger", True),
     "joint-newton": ("JointNewton", False),
+    "joint-relay": ("JointRelay", True),
 }
-_JOINT = ("crammer-singer", "joint-newton")
+_JOINT = ("crammer-singer", "joint-newton", "joint-relay")
 NAMES = ("auto", *_CLASSES)
-_OF_CLASSES = ("pegasos", "lasso-descent", "lasso-newton", *_JOINT)
+_LASSO = ("lasso-descent", "lasso-newton", "lasso-interior", "lasso-relay")
+_OF_CLASSES = ("pegasos", *_LASSO, *_JOINT)
 REGRESSION_NAMES = tuple(name for name in NAMES if name not in _OF_CLASSES)
 
 FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
-FEW_WEIGHTS = 1000  # of all classes: their matrix is factored in a few hundredths of 1 s
-PRODUCTS = 2e10  # rows times weights²: that matrix is made in a second or two
 
 
 def is_linear_solver(thing: Any) -> bool:
@@ -85,14 +90,16 @@ def chosen_solver(
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
     known = maxmargin.solvers.linear
-    of_classes = (known.LinearCrammerSinger, known.JointNewton, known.TwoClasses)
+    of_classes = (
+        known.LinearCrammerSinger, known.JointNewton, known.JointRelay, known.TwoClasses
+    )  # fmt: skip
     joint = isinstance(name, of_classes) or (isinstance(name, str) and name in _JOINT)
     if joint is not isinstance(problem, LinearJointProblem):
         way = getattr(estimator, "multi_class", None)
         msg = (
-            f"solver={name!r} with multi_class={way!r}: 'crammer-singer' and "
-            "'joint-newton' solve Crammer and Singer's problem of all classes, and no "
-            "other does; use solver='auto'"
+            f"solver={name!r} with multi_class={way!r}: 'crammer-singer', "
+            "'joint-newton' and 'joint-relay' solve Crammer and Singer's problem of all "
+            "classes, and no other does; use solver='auto'"
         )
         raise InputError(msg)
     if not isinstance(name, str):
@@ -110,13 +117,11 @@ def chosen_solver(
 def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
     """The name of the solver for a problem, by the rule above."""
     if isinstance(problem, LinearJointProblem):
-        weights = problem.n_classes * problem.design.width
-        few = weights <= FEW_WEIGHTS and problem.n * weights**2 <= PRODUCTS
-        return "joint-newton" if few else "crammer-singer"
+        return "joint-relay"
+    if problem.lasso:
+        return "lasso-relay"
     design = problem.design
     narrow = design.width <= WIDE
-    if problem.lasso:
-        return "lasso-newton" if narrow else "lasso-descent"
     if narrow:
         return "newton" if problem.squared else "proximal-newton"
     if not design.sparse and problem.n <= min(design.width, FEW_ROWS):

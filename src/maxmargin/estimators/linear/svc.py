@@ -78,7 +78,8 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
             'interior-point', 'gram', 'lasso-newton', 'lasso-descent', \
-            'crammer-singer', 'joint-newton', 'pegasos'} or solver, default='auto'
+            'lasso-interior', 'lasso-relay', 'crammer-singer', 'joint-newton', \
+            'joint-relay', 'pegasos'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None

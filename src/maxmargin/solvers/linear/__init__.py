@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.gram_smo import GramSmo
     from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.joint_newton import JointNewton
+    from maxmargin.solvers.linear.joint_relay import JointRelay
     from maxmargin.solvers.linear.lasso_descent import LassoDescent
+    from maxmargin.solvers.linear.lasso_interior import LassoInterior
     from maxmargin.solvers.linear.lasso_newton import LassoNewton
+    from maxmargin.solvers.linear.lasso_relay import LassoRelay
     from maxmargin.solvers.linear.newton import Newton
     from maxmargin.solvers.linear.newton_cg import NewtonCg
     from maxmargin.solvers.linear.pegasos import LinearPegasos
@@ -31,8 +34,11 @@ _HOME = {
     "GramSmo": "gram_smo",
     "InteriorPoint": "interior_point",
     "JointNewton": "joint_newton",
+    "JointRelay": "joint_relay",
     "LassoDescent": "lasso_descent",
+    "LassoInterior": "lasso_interior",
     "LassoNewton": "lasso_newton",
+    "LassoRelay": "lasso_relay",
     "LinearCrammerSinger": "crammer_singer",
     "LinearPegasos": "pegasos",
     "Newton": "newton",
@@ -47,8 +53,11 @@ __all__ = [
     "GramSmo",
     "InteriorPoint",
     "JointNewton",
+    "JointRelay",
     "LassoDescent",
+    "LassoInterior",
     "LassoNewton",
+    "LassoRelay",
     "LinearCrammerSinger",
     "LinearPegasos",
     "Newton",

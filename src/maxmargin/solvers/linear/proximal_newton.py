@@ -10,7 +10,9 @@ primal is the loss with every kink rounded off
 :math:`H = I + \kappa\sum h_ix_ix_i^\top` over the rows whose β is inside its box,
 Cholesky, and the exact minimum along the direction. When
 :math:`\tfrac12\|w-X^\top\beta\|^2` is a tenth of the duality gap, β becomes the centre
-and κ grows. A free intercept is minimised exactly after every step, which makes Σβ = 0.
+and κ grows, from 0.3 over the mean |p|: in every unit of the targets the same part of the
+rows is rounded off. A free intercept is minimised exactly after every step, which makes
+Σβ = 0.
 
 Centres converge to a solution for every κ, the faster the larger κ is, and, as all is
 piecewise linear or quadratic, end in one; and few rows are inside their boxes by then, so
@@ -64,7 +66,7 @@ __all__ = ["ProximalNewton"]
 
 _LIMIT = 1000  # steps; 20 to 100 are usual
 _WIDEST = 4000  # columns; a factor of so many takes seconds
-_FIRST, _GROWTH, _LAST = 0.3, 3.0, 1e12  # κ, how it grows, and where that ends
+_FIRST, _GROWTH, _LAST = 0.3, 3.0, 1e12  # κ·mean |p|, how it grows, where that ends
 _EASED = 0.1  # of the gap: a centre need not be more exact
 _ROUGH, _LONGEST = 0.01, 10  # of ½‖w‖²: likewise on a part of the rows; steps there
 _STILL = 1e-15  # of the objective: a gain that is rounding
@@ -84,7 +86,7 @@ class State:
     z: Vector  # −(f + p)
     beta: Vector
     pull: Vector
-    kappa: float = _FIRST
+    kappa: float
     bias: float = 0.0
     kept: Kept = field(default_factory=Kept)  # Σ h·x̃x̃', h the widths of the boxes
     rest: float = np.inf  # ½‖w − X'β‖²
@@ -125,7 +127,10 @@ class ProximalNewton(Steppable):
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
         rows = np.zeros(0, np.intp)
-        state = State(w, centre, level, depth, rows, loss, nothing, nothing, nothing)
+        state = State(
+            w, centre, level, depth, rows, loss, nothing, nothing, nothing,
+            kappa=_FIRST / _unit(problem),
+        )  # fmt: skip
         with one_blas_thread():
             _enter(problem, state)
         return state
@@ -151,7 +156,7 @@ class ProximalNewton(Steppable):
             return
         eased = state.rest <= _EASED * state.both.gap or state.still >= _TIRED
         closed = state.both.relative_gap <= self.tol
-        if eased and not closed and state.kappa < _LAST:
+        if eased and not closed and state.kappa * _unit(problem) < _LAST:
             state.centre = state.beta.copy()
             state.kappa *= _GROWTH
             state.centres += 1
@@ -169,7 +174,7 @@ class ProximalNewton(Steppable):
         with one_blas_thread():
             whole = State(
                 state.w, state.centre, 0, state.depth, state.rows, state.loss, state.z,
-                state.beta, state.pull, bias=state.bias,
+                state.beta, state.pull, state.kappa, state.bias,
             )  # fmt: skip
             _enter(problem, whole)
             return _model(problem, whole)
@@ -204,6 +209,11 @@ class ProximalNewton(Steppable):
         if state.still >= _PATIENCE:
             return Status.STALLED
         return Status.MAX_ITER if state.steps >= limit else Status.RUNNING
+
+
+def _unit(problem: LinearProblem) -> float:
+    """What outputs are measured in: the mean |p|, 1 for classes."""
+    return float(np.abs(problem.p).mean()) or 1.0
 
 
 def _loss(problem: LinearProblem, state: State) -> Rounded:

@@ -1,0 +1,150 @@
+r"""Two solvers for one problem: the second takes over where the first crawls.
+
+The first has cheap epochs and needs few of them for most problems; the second has
+expensive steps, whose number hardly depends on the problem. Which is faster shows only as
+the first works, from how fast its duality gap falls: as a power of a constant, once the
+active variables are known. At each of its looks the epochs that are left are estimated
+from the second half of those that are done,
+
+.. math:: e\,\frac{\ln(g/\text{tol})}{\ln(g'/g)},
+
+g the smallest gap so far and g' that of e epochs ago. The second takes over when that is
+more than its own steps cost, or than ``max_iter`` leaves, and a share of that (``taste``)
+has been tried. All is counted in numbers read and multiplied, never in seconds: the same
+data always take the same way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.solvers.base import Measures, Status, Steppable
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.step import Step
+
+__all__ = ["Relay", "crawls"]
+
+_LEAST = 20  # epochs of the first, before which gaps say nothing
+
+
+@dataclass(slots=True)
+class State:
+    """The solver at work with its state, and the looks of the first."""
+
+    solver: Any
+    inner: Any
+    worth: float  # what the second costs, in iterations of the first
+    turned: bool = False  # whether the second is at work
+    before: int = 0  # iterations of the first, when the second is at work
+    looks: list[tuple[int, float]] = field(default_factory=list)  # epochs, best gap
+
+
+@dataclass(frozen=True)
+class Relay(Steppable):
+    """One solver after another; a subclass says which, and what the second costs.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap accepted.
+    max_iter : int
+        Of the solver at work, in its own unit; −1 for its own limit.
+    seed : int
+        Of the order of what the first visits.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = -1
+    seed: int = 0
+    criterion = "relative_gap"
+    unit = "slice or step"
+    taste = 0.1  # of what the second costs, that the first may try at least
+
+    def _first(self, problem: Any) -> Any:
+        raise NotImplementedError
+
+    def _second(self) -> Any:
+        raise NotImplementedError
+
+    def _worth(self, problem: Any) -> float:
+        """Epochs of the first in the time of the second; infinite where it cannot."""
+        raise NotImplementedError
+
+    def _handed(self, model: Any) -> Any:
+        """What the second begins with, of the model of the first."""
+        raise NotImplementedError
+
+    def start(self, problem: Any, warm: Any = None) -> State:
+        """That of the first."""
+        first = self._first(problem)
+        return State(first, first.start(problem, warm), self._worth(problem))
+
+    def advance(self, problem: Any, state: State, budget: int) -> Status:
+        """At most ``budget`` units of the solver at work."""
+        for _ in range(budget):
+            status: Status = state.solver.advance(problem, state.inner, 1)
+            if status is not Status.RUNNING:
+                return status
+            if not state.turned and self._is_slow(problem, state):
+                self._turn(problem, state)
+        return Status.RUNNING
+
+    def _is_slow(self, problem: Any, state: State) -> bool:
+        """Whether the second would be faster than what is left of the first."""
+        looks, epochs = state.looks, state.solver.n_iter(state.inner)
+        gap = state.solver.measure(problem, state.inner).relative_gap
+        if not math.isfinite(gap) or (looks and epochs == looks[-1][0]):
+            return False
+        looks.append((epochs, min(gap, looks[-1][1]) if looks else gap))
+        limit = math.inf if self.max_iter < 0 else self.max_iter
+        able = state.worth < math.inf
+        return able and crawls(looks, self.tol, state.worth, limit, self.taste)
+
+    def _turn(self, problem: Any, state: State) -> None:
+        """The second takes over."""
+        given = self._handed(state.solver.model(problem, state.inner))
+        state.before = state.solver.n_iter(state.inner)
+        state.solver, state.turned = self._second(), True
+        state.inner = state.solver.start(problem, given)
+
+    def measure(self, problem: Any, state: State) -> Measures:
+        """Those of the solver at work."""
+        figures: Measures = state.solver.measure(problem, state.inner)
+        return figures
+
+    def model(self, problem: Any, state: State) -> Any:
+        """That of the solver at work."""
+        return state.solver.model(problem, state.inner)
+
+    def explain(self, problem: Any, state: State) -> Step:
+        """What the solver at work says."""
+        step: Step = state.solver.explain(problem, state.inner)
+        return step
+
+    def n_iter(self, state: State) -> int:
+        """Epochs of the first, and steps of the second."""
+        return state.before + int(state.solver.n_iter(state.inner))
+
+
+def crawls(
+    looks: list[tuple[int, float]], tol: float, worth: float, limit: float, taste: float
+) -> bool:
+    """Whether more than ``worth`` epochs are left, or than ``limit`` allows in all.
+
+    ``looks`` are pairs of epochs done and the smallest gap by then; until ``taste`` of
+    what there may be is done, nothing is said.
+    """
+    done, gap = looks[-1]
+    if done < max(_LEAST, taste * min(worth, limit)) or gap <= tol:
+        return False
+    earlier = [look for look in looks if 2 * look[0] <= done]
+    if not earlier:
+        return False
+    epochs, wider = earlier[-1]
+    if tol == 0.0 or wider <= gap:
+        return True
+    left = (done - epochs) * math.log(gap / tol) / math.log(wider / gap)
+    return left > min(worth, limit - done)
