@@ -5,11 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_iris, load_wine, make_classification
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 
 from maxmargin import SVC, certify
 from maxmargin.estimators import fitting
 from maxmargin.observers import History
+from maxmargin.solvers import _together
 from maxmargin.solvers._together import Group, solve_together
 
 
@@ -78,6 +79,80 @@ def test_same_bits_as_a_watched_fit(kind, parameters, together):
         assert differing <= {"balance", "seconds", "n_kernel", "problems"}
         assert mine.balance < 1e-15
     assert certify(quick, X, y).ok
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Whether parts of larger fits had one call each, in any order."""
+    taken = []
+    real = fitting.solved_alone
+
+    def spy(*args, **options):
+        found = real(*args, **options)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(fitting, "solved_alone", spy)
+    return taken
+
+
+def larger(kind):
+    if kind == "digits":
+        return load_digits(return_X_y=True)
+    n = 900 if kind == "two" else 1500
+    X, y = make_classification(
+        n, 8, n_informative=6, n_classes=2 if kind == "two" else 5, random_state=0
+    )
+    return (sp.csr_matrix(X) if kind == "sparse" else X), y
+
+
+@pytest.mark.parametrize("kind", ["digits", "two", "five", "sparse"])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"C": 100.0, "n_jobs": 1},
+        {"kernel": "linear", "C": 0.01},
+        {"kernel": "poly", "degree": 3, "coef0": 1.0, "C": 0.1},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_small_pairs_of_a_larger_fit_have_one_call_each(kind, parameters, alone):
+    X, y = larger(kind)
+    parameters = {"gamma": "scale", **parameters}
+    quick = SVC(**parameters).fit(X, y)
+    pairs = len(np.unique(y)) * (len(np.unique(y)) - 1) // 2
+    assert alone == [True] * pairs
+    watched = SVC(callbacks=[History(["gap"])], **parameters).fit(X, y)
+    assert len(alone) == pairs  # a watched fit does not even ask
+    for name in ("support_", "n_iter_", "intercept_", "n_support_"):
+        np.testing.assert_array_equal(getattr(quick, name), getattr(watched, name))
+    assert abs(quick.dual_coef_ - watched.dual_coef_).max() == 0.0
+    assert quick.certificate_.n_kernel == watched.certificate_.n_kernel
+    assert certify(quick, X, y).ok
+
+
+def test_a_pair_that_takes_long_goes_the_general_way(alone, monkeypatch):
+    X, y = larger("five")
+    monkeypatch.setattr(_together, "pairs_of_a_slice", lambda q: 64)
+    some = SVC(C=100.0).fit(X, y)
+    assert not all(alone)
+    assert len(alone) == 10
+    monkeypatch.undo()
+    whole = SVC(C=100.0).fit(X, y)
+    np.testing.assert_array_equal(some.dual_coef_, whole.dual_coef_)
+    assert some.certificate_.ok
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_pairs_in_float32_do_not_go_alone(n_classes, alone):
+    X, y = make_classification(
+        1200 * n_classes // 2, 5, n_informative=4, n_redundant=0, n_classes=n_classes,
+        n_clusters_per_class=1, random_state=0,
+    )  # fmt: skip
+    assert SVC().fit(X, y).certificate_.ok
+    assert not any(alone)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.folds import out_of_fold
 from maxmargin.estimators.parts import judged, solve
 from maxmargin.estimators.solver_choice import chosen_solver
-from maxmargin.estimators.together import solved_together
+from maxmargin.estimators.together import plain_margins, solved_alone, solved_together
 from maxmargin.estimators.workbench import workbench
 from maxmargin.kernels.factory import training_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
@@ -77,7 +77,8 @@ def solve_all(
     observers = [*observers_of(estimator, count * len(tasks)), *bridges]
     cache_bytes = int(estimator.cache_size * (1 << 20))
     again = len(tasks) > 1 or first.folds is not None
-    if not (observers or again or warm is not None):
+    unwatched = not (observers or again or warm is not None)
+    if unwatched:
         solved = solved_together(estimator, first)
         if solved is not None:
             return [Solution(solved, [], [], n_kernel=first.rows.shape[0] ** 2)]
@@ -99,8 +100,16 @@ def solve_all(
             gram, first.parts, first.scheme, cache_bytes, workers, again=again
         )
         solver = chosen_solver(estimator, bench.share)
+        margins = plain_margins(estimator, first) if unwatched else None
 
         def one(number: int, gram: Any) -> list[_Step]:
+            if margins is not None and not interrupt.pressed:
+                alone = solved_alone(
+                    margins[number], gram, solver.tol, bench.share,
+                    counted=not bench.shared,
+                )  # fmt: skip
+                if alone is not None:
+                    return [_Step(alone, np.empty(0), [])]
             parts = [task.parts[number] for task in tasks]
             folds = None if first.folds is None else first.folds[parts[0].rows]
             start = None if warm is None else warm[number]

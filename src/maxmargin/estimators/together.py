@@ -1,9 +1,10 @@
-"""A small classifier in one compiled call, where nobody watches.
+"""Small classifiers in compiled calls, where nobody watches.
 
 A fit of a few hundred rows is mostly made of calls: of the solver's phases, observers and
 figures of every pair of classes. Where it has no observer, no folds and no other C, all
 its pairs are solved together (:mod:`maxmargin.solvers._together`), by the same steps and
-to the same bits. What cannot be solved so within 50 ms is left to the general way.
+to the same bits; of more rows, every pair that is small has one call of its own. What
+cannot be solved so within 50 ms is left to the general way.
 """
 
 from __future__ import annotations
@@ -22,15 +23,22 @@ from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.vector import VectorKernel
 from maxmargin.parallel import Workers
 from maxmargin.problem import Model, Objective
+from maxmargin.solvers._exchange import admits_all
 from maxmargin.solvers._together import Group, solve_together
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from maxmargin.estimators.fitting import Task
     from maxmargin.solvers._together import Answer
 
-__all__ = ["FEW", "solved_together"]
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
 
-FEW = 512  # rows; the solver takes as many into one working set
+__all__ = ["FEW", "plain_margins", "solved_alone", "solved_together"]
+
+DOUBLE = np.dtype(np.float64)
+FEW = 512  # rows whose problems all share one matrix
 
 
 def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
@@ -43,16 +51,15 @@ def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
     task : Task
         Its rows, kernel and problems.
     """
-    if not _can_be_solved(estimator, task):
+    n = task.rows.shape[0]
+    if n > FEW or 8 * n**2 > estimator.cache_size * (1 << 20):
         return None
-    margins = [one for one in task.parts if isinstance(one, Margin) and _is_soft(one)]
-    if len(margins) < len(task.parts):
+    margins = plain_margins(estimator, task)
+    if margins is None:
         return None
     began = time.perf_counter()
     gram = training_gram(task.kernel, task.rows, workers=Workers(1))
-    everyone = np.arange(gram.n, dtype=np.intp)
-    K = np.empty((gram.n, gram.n))
-    gram.block(everyone, everyone, K)
+    K = _matrix(gram, np.arange(gram.n, dtype=np.intp))
     groups = [Group(one.rows, one.y, one.C * one.weight) for one in margins]
     tol = float(estimator.tol)
     answers = solve_together(K, gram.diagonal(), groups, tol)
@@ -65,19 +72,65 @@ def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
     ]
 
 
-def _can_be_solved(estimator: Any, task: Task) -> bool:
-    """Few rows, a vector kernel that needs no warning, SMO with nothing asked of it."""
-    n = task.rows.shape[0]
+def solved_alone(
+    part: Margin, gram: Any, tol: float, room: int, *, counted: bool
+) -> Solved | None:
+    """One part in one call; None where it is not small, or not solved so.
+
+    Parameters
+    ----------
+    part : Margin
+        One of :func:`plain_margins`.
+    gram : Gram
+        Of its rows.
+    tol : float
+        Largest violation accepted.
+    room : int
+        Bytes for its kernel values.
+    counted : bool
+        Whether the values that the Gram computes meanwhile are this part's.
+    """
+    began, before, q = time.perf_counter(), gram.n_kernel, gram.n
+    small = admits_all(q, gram.cost) and 8 * q**2 <= room
+    if not small or gram.precisions[0] != DOUBLE:
+        return None
+    everyone = np.arange(q, dtype=np.intp)
+    group = Group(everyone, part.y, part.C * part.weight)
+    answers = solve_together(_matrix(gram, everyone), gram.diagonal(), [group], tol)
+    if answers is None:
+        return None
+    n_kernel = gram.n_kernel - before if counted else 0
+    return _solved(part, answers[0], tol, time.perf_counter() - began, n_kernel)
+
+
+def _matrix(gram: Any, everyone: Index) -> Vector:
+    """All values, kept by somebody or computed.
+
+    The solver writes the diagonal into it, which one that is kept has already.
+    """
+    keeper: Any = getattr(gram, "whole", None)
+    K: Vector | None = None if keeper is None else keeper(DOUBLE)
+    if K is None:
+        K = np.empty((gram.n, gram.n))
+        gram.block(everyone, everyone, K)
+    return K
+
+
+def plain_margins(estimator: Any, task: Task) -> list[Margin] | None:
+    """The parts of a task if all are of the kind that can be solved here; else None.
+
+    A vector kernel that needs no warning, the hinge, and SMO with nothing asked of it.
+    """
     name = getattr(estimator, "solver", "")  # SVC alone has a choice
-    return (
-        n <= FEW
-        and isinstance(task.kernel, VectorKernel)
+    plain = (
+        isinstance(task.kernel, VectorKernel)
         and is_semidefinite(estimator.kernel, float(estimator.coef0))
         and isinstance(name, str)
         and name in ("auto", "smo")
         and estimator.max_iter < 0
-        and estimator.cache_size * (1 << 20) >= 8 * n**2
     )
+    margins = [one for one in task.parts if isinstance(one, Margin) and _is_soft(one)]
+    return margins if plain and len(margins) == len(task.parts) else None
 
 
 def _is_soft(margin: Margin) -> bool:
@@ -85,7 +138,9 @@ def _is_soft(margin: Margin) -> bool:
     return margin.fit_intercept and not margin.squared and margin.C < np.inf
 
 
-def _solved(part: Margin, found: Answer, tol: float, seconds: float) -> Solved:
+def _solved(
+    part: Margin, found: Answer, tol: float, seconds: float, n_kernel: int = 0
+) -> Solved:
     """One part with its certificate, from the figures that were found with it."""
     both = Objective(0.5 * found.norm2 + found.cost, -0.5 * found.norm2 - found.linear)
     interval = (-found.fmax, -found.fmin)
@@ -110,6 +165,7 @@ def _solved(part: Margin, found: Answer, tol: float, seconds: float) -> Solved:
             n_free=found.n_support - found.n_bound,
             n_bound=found.n_bound,
             n_iter=found.n_iter,
+            n_kernel=n_kernel,
             seconds=seconds,
             stop=Stop.CONVERGED.value,
             tol=tol,

@@ -27,6 +27,7 @@ __all__ = ["ClassTables", "PairGrams"]
 
 _COMMON = 2000  # points of a class up to which most pairs want most of its values
 _MOMENT = 1 << 20  # work of all kernel values together that is over in a millisecond
+_BRIEF = 1 << 16  # work of the kernel values of a pair that is little beside its calls
 
 
 class ClassTables:
@@ -97,7 +98,9 @@ class PairGrams:
         tables = sum(size * size for size in sizes) * self._dtype.itemsize
         # Where all values take a moment, a thread takes longer, and so does keeping them.
         self._keeps = gram.cost > 0.0 and gram.cost * sum(sizes) ** 2 > _MOMENT
-        if not self._keeps and gram.cost > 0.0:
+        # Brief pairs are mostly Python, of which threads would only wait for each other.
+        brief = gram.cost * (2.0 * sum(sizes) / len(sizes)) ** 2 <= _BRIEF
+        if (not self._keeps or brief) and gram.cost > 0.0:
             self.at_once = 1
         self._largest = min(largest, self.share) // self._dtype.itemsize
         self._lent = threading.local()

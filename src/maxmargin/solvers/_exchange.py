@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["exchange", "whole_matrix"]
+__all__ = ["admits_all", "exchange", "whole_matrix"]
 
-_FEW = 512  # points that are all admitted at once
+_FEW, _FEW_CHEAP = 512, 1000  # points that are all admitted at once, by their cost
 _WORST = 0.15  # of those that enter, by how much they violate
 
 
@@ -92,11 +92,17 @@ class _Door(NamedTuple):
         return int(end)
 
 
+def admits_all(n: int, cost: float) -> bool:
+    """Whether n points are few enough to be solved as one block, whoever keeps it."""
+    return n <= (_FEW_CHEAP if cost <= CHEAP else _FEW)
+
+
 def _takes_all(problem: Problem, state: State) -> bool:
     """Whether one block for all points, once and for all, is the quickest."""
-    stored = getattr(problem.gram, "keeps_all", False) and problem.gram.cost <= CHEAP
-    limit = SMALL if stored else _FEW
-    return problem.n <= limit and state.memory.size >= problem.n
+    gram: Any = problem.gram
+    stored = getattr(gram, "keeps_all", False) and gram.cost <= CHEAP
+    few = problem.n <= SMALL if stored else admits_all(problem.n, gram.cost)
+    return few and state.memory.size >= problem.n
 
 
 def _evict(state: State, merit: Vector, batch: int, shrinking: bool) -> None:
