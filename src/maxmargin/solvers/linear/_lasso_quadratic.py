@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin._jit import njit
-from maxmargin.solvers.linear._curvature import cholesky
+from maxmargin.solvers.linear._factor import cholesky
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,7 +103,7 @@ class Quadratic:
         part[np.diag_indices(kept.size)] += _RIDGE * float(np.trace(part))
         right = -(self.now[kept] + np.sign(target[kept]))
         change = np.zeros_like(target)
-        change[kept] = cho_solve(cholesky(part), right, check_finite=False)
+        change[kept] = cholesky(part).solve(right)
         # As far as the first of them changes its sign.
         ahead = target[kept] / np.where(change[kept] == 0.0, np.inf, -change[kept])
         share = min(1.0, float(ahead[ahead > 0.0].min(initial=np.inf)))

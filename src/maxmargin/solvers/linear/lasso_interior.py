@@ -39,14 +39,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
 
 from maxmargin.design import Design
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, LinearProblem
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import cholesky
+from maxmargin.solvers.linear._factor import cholesky
 from maxmargin.solvers.linear._growing import Growing
 from maxmargin.solvers.linear._lasso import first_weights
 from maxmargin.solvers.step import Step
@@ -289,10 +288,10 @@ def _system(
     def solve(g: Vector, h: Vector) -> tuple[Vector, Vector]:
         if by_rows:
             right = y * g - design.times(h)
-            change = y * cho_solve(factor, right, check_finite=False)
+            change = y * factor.solve(right)
         else:
             right = h / theta + design.back(y * (g / stiff))
-            moved: Any = cho_solve(factor, right, check_finite=False)
+            moved = factor.solve(right)
             change = (g - y * design.times(moved)) / stiff
         return change, design.back(y * change)
 
