@@ -9,11 +9,10 @@ from benchmarks.linear import pages, referee, score, table
 from benchmarks.linear.__main__ import arguments, merged
 from benchmarks.linear.child import Child, contestants
 from benchmarks.linear.datasets import LOSSES, SETS, Problem, load, problem_of
-from benchmarks.linear.race import Plan, Reference, race
 from benchmarks.peers.base import Missing
 from benchmarks.peers.linear import ALL, OURS, SGD, create, versions
 from benchmarks.speed.machine import describe
-from benchmarks.speed.remote import Late, Unable
+from benchmarks.speed.remote import Unable
 from sklearn.datasets import load_iris
 from sklearn.svm import LinearSVC, LinearSVR
 
@@ -299,45 +298,3 @@ def test_the_sparse_set_is_as_described():
 
 def test_every_group_has_a_goal():
     assert {one.group for one in SETS.values()} == set(score.GOALS)
-
-
-class Scripted:
-    """A contestant whose every run takes so long, and whose gap is its tol."""
-
-    ours = False
-
-    def __init__(self, variant, seconds):
-        self.name = self.variant = variant
-        self.asked = []
-        self._seconds = seconds
-
-    def targets(self, every):
-        return every
-
-    def rungs(self, target):
-        return (target,)
-
-    def run(self, tol, seconds):
-        self.asked.append(tol)
-        if self._seconds > seconds:
-            raise Late(f"over {seconds} s")
-        self._tol = tol
-        return self._seconds
-
-    def judge(self):
-        return {"primal": [1.0 + self._tol], "exhausted": False}
-
-
-def test_who_cannot_be_the_fastest_is_ended_or_run_once():
-    slow, middling, fast = (
-        Scripted("SGD", 50.0), Scripted("dual", 25.0), Scripted("primal", 10.0),
-    )  # fmt: skip
-    plan = Plan(targets=(0.5,), cap=60.0)
-    known = Reference([1.0], 0.0, True, "a script")
-    records = race([slow, middling, fast], known, plan)
-    assert list(records) == ["SGD", "dual", "primal"]
-    first, second, third = (record["targets"]["0.5"] for record in records.values())
-    assert first == {"capped": 40.0}  # four times the primal one's, which went first
-    assert second["fit"] == [25.0]
-    assert third["fit"] == 3 * [10.0]
-    assert [len(one.asked) for one in (slow, middling, fast)] == [1, 1, 4]

@@ -107,9 +107,30 @@ def test_a_timed_run_that_missed_the_gap_is_not_counted():
 def test_nobody_waits_for_what_another_peer_has_long_done():
     plan, peer = Plan(), Contestant(Scripted("LIBLINEAR", None), "dual")
     assert plan.cap_for(peer, None) == plan.cap_for(peer, 100.0) == 180.0
-    assert plan.cap_for(peer, 5.0) == 50.0
+    assert plan.cap_for(peer, 5.0) == 20.0
     assert plan.cap_for(peer, 0.1) == 5.0
     assert plan.cap_for(Contestant(Scripted(OURS, None), "auto"), 0.1) == 180.0
+
+
+def test_who_is_likely_to_be_fast_is_searched_first():
+    asked = []
+
+    class Logged(Scripted):
+        def call(self, verb, *args, seconds):
+            if verb == "run" and (self.name, args[0]) not in asked:
+                asked.append((self.name, args[0]))
+            return super().call(verb, *args, seconds=seconds)
+
+    children = [
+        Logged(name, lambda tol: 0.5 * tol) for name in ("LIBLINEAR", "multicore")
+    ]
+    some = [Contestant(one, kind) for one in children for kind in ("dual", "primal")]
+    found = race.race(some, KNOWN, PLAN)
+    assert list(found) == [one.name for one in some]
+    assert asked == [
+        ("multicore", "primal"), ("LIBLINEAR", "primal"),
+        ("multicore", "dual"), ("LIBLINEAR", "dual"),
+    ]  # fmt: skip
 
 
 class Answering(Scripted):
