@@ -37,7 +37,7 @@ class State:
     solver: Any
     inner: Any
     worth: float  # what the second costs, in iterations of the first
-    turned: bool = False  # whether the second is at work
+    first: str = ""  # its name, when the second is at work
     before: int = 0  # iterations of the first, when the second is at work
     looks: list[tuple[int, float]] = field(default_factory=list)  # epochs, best gap
 
@@ -88,7 +88,7 @@ class Relay(Steppable):
             status: Status = state.solver.advance(problem, state.inner, 1)
             if status is not Status.RUNNING:
                 return status
-            if not state.turned and self._is_slow(problem, state):
+            if not state.first and self._is_slow(problem, state):
                 self._turn(problem, state)
         return Status.RUNNING
 
@@ -106,8 +106,8 @@ class Relay(Steppable):
     def _turn(self, problem: Any, state: State) -> None:
         """The second takes over."""
         given = self._handed(state.solver.model(problem, state.inner))
-        state.before = state.solver.n_iter(state.inner)
-        state.solver, state.turned = self._second(), True
+        state.before, state.first = state.solver.n_iter(state.inner), self.ran(state)
+        state.solver = self._second()
         state.inner = state.solver.start(problem, given)
 
     def measure(self, problem: Any, state: State) -> Measures:
@@ -123,6 +123,11 @@ class Relay(Steppable):
         """What the solver at work says."""
         step: Step = state.solver.explain(problem, state.inner)
         return step
+
+    def ran(self, state: State) -> str:
+        """The one, or one and then the other."""
+        now = type(state.solver).__name__
+        return f"{state.first}, then {now}" if state.first else now
 
     def n_iter(self, state: State) -> int:
         """Epochs of the first, and steps of the second."""
