@@ -88,6 +88,7 @@ class State:
     z: Vector  # −(f + p)
     beta: Vector
     pull: Vector
+    unit: float  # of the outputs
     kappa: float
     bias: float = 0.0
     kept: Kept = field(default_factory=Kept)  # Σ h·x̃x̃', h the widths of the boxes
@@ -129,9 +130,10 @@ class ProximalNewton(Steppable):
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
         rows = np.zeros(0, np.intp)
+        unit = _unit(problem)
         state = State(
-            w, centre, level, depth, rows, loss, nothing, nothing, nothing,
-            kappa=FIRST / _unit(problem),
+            w, centre, level, depth, rows, loss, nothing, nothing, nothing, unit,
+            FIRST / unit,
         )  # fmt: skip
         with one_blas_thread():
             _enter(problem, state)
@@ -156,7 +158,7 @@ class ProximalNewton(Steppable):
                 state.level -= 1
                 _enter(problem, state)
             return
-        if is_eased(state, self.tol, state.kappa * _unit(problem)):
+        if is_eased(state, self.tol, state.kappa * state.unit):
             state.centre = state.beta.copy()
             state.kappa *= GROWTH
             state.centres += 1
@@ -174,7 +176,7 @@ class ProximalNewton(Steppable):
         with one_blas_thread():
             whole = State(
                 state.w, state.centre, 0, state.depth, state.rows, state.loss, state.z,
-                state.beta, state.pull, state.kappa, state.bias,
+                state.beta, state.pull, state.unit, state.kappa, state.bias,
             )  # fmt: skip
             _enter(problem, whole)
             return _model(problem, whole)
@@ -208,8 +210,10 @@ class ProximalNewton(Steppable):
 
 
 def _unit(problem: LinearProblem) -> float:
-    """What outputs are measured in: the mean |p|, 1 for classes."""
-    return float(np.abs(problem.p).mean()) or 1.0
+    """What outputs are measured in: the mean |p| of rows that count, 1 for classes."""
+    open_ = problem.upper > problem.lower
+    mean = float(np.abs(problem.p[open_]).mean()) if open_.any() else 0.0
+    return mean if mean > np.finfo(float).tiny else 1.0
 
 
 def _loss(problem: LinearProblem, state: State) -> Rounded:
