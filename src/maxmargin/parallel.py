@@ -206,8 +206,8 @@ class Workers:
         helpers: list[Future[None]] = []
         waits = True
         try:
-            for _ in range(min(self.count, count) - 1):
-                helpers.append(self._threads().submit(work))
+            others = range(min(self.count, count) - 1)
+            helpers.extend(self._threads().submit(work) for _ in others)
             work()
         except BaseException:
             for _ in numbers:  # nor where the pool has no room for a thread

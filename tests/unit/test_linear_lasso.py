@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
@@ -149,7 +148,9 @@ def test_easy_problems_stay_with_their_solver():
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
 def test_few_rows_are_no_reason_to_hand_over(load):
     X, y = load(return_X_y=True)
-    machine = LinearSVC(penalty="l1", dual=False).fit(StandardScaler().fit_transform(X), y)
+    machine = LinearSVC(penalty="l1", dual=False).fit(
+        StandardScaler().fit_transform(X), y
+    )
     every = machine.certificate_.problems or [machine.certificate_]
     assert {one.solver for one in every} == {"LassoNewton"}
 

@@ -48,7 +48,6 @@ from maxmargin.problem import (
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.crammer_singer import feasible
-from maxmargin.solvers.linear._class_rows import by_class, times, weights_of
 from maxmargin.solvers.linear._centres import (
     FIRST,
     GROWTH,
@@ -56,6 +55,7 @@ from maxmargin.solvers.linear._centres import (
     stands_still,
     verdict,
 )
+from maxmargin.solvers.linear._class_rows import by_class, times, weights_of
 from maxmargin.solvers.linear._factor import cholesky
 from maxmargin.solvers.linear._joint_curvature import joint_curvature
 from maxmargin.solvers.linear._joint_rounded import RoundedJoint, bending
