@@ -18,6 +18,7 @@ from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -165,7 +166,7 @@ class Workers:
         def one(number: int) -> None:
             results[number] = function(todo[number])
 
-        self._share(one, len(todo))
+        self._share(one, len(todo), leaves=True)
         return [results[number] for number in range(len(todo))]
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
@@ -178,11 +179,15 @@ class Workers:
         edges = [n * part // parts for part in range(parts + 1)]
         self._share(lambda part: function(edges[part], edges[part + 1]), parts)
 
-    def _share(self, task: Callable[[int], None], count: int) -> None:
+    def _share(
+        self, task: Callable[[int], None], count: int, *, leaves: bool = False
+    ) -> None:
         """``task(0)`` to ``task(count − 1)``, each by the thread that is free first.
 
         The one that asks takes part: it waits for what others have begun, and not for
-        threads that a busy machine has not woken yet.
+        threads that a busy machine has not woken yet. Its own exception it passes on
+        when the others are done, or at once if it ``leaves``: for ``__exit__``, which
+        tells them before it waits.
         """
         numbers = iter(range(count))
 
@@ -198,13 +203,21 @@ class Workers:
             finally:
                 _inside.busy = False
 
-        others = min(self.count, count) - 1
-        helpers = [self._threads().submit(work) for _ in range(others)]
+        helpers: list[Future[None]] = []
+        waits = True
         try:
+            others = range(min(self.count, count) - 1)
+            helpers.extend(self._threads().submit(work) for _ in others)
             work()
+        except BaseException:
+            for _ in numbers:  # nor where the pool has no room for a thread
+                pass
+            waits = not leaves
+            raise
         finally:
             begun = [helper for helper in helpers if not helper.cancel()]
-            wait(begun)  # nobody may still be writing when an error leaves here
+            if waits:
+                wait(begun)  # nobody may still be writing when an error leaves here
         for helper in begun:
             helper.result()
 

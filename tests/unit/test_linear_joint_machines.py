@@ -61,8 +61,8 @@ def test_the_machine_is_scikit_learns(three, classes, options):
     assert (ours.predict(X) == peer.predict(X)).mean() > 0.99
     assert ours.dual_coef_.shape == (classes, len(y))
     assert ours.certificate_.ok
-    name = "TwoClasses" if classes == 2 else "JointRelay"
-    assert ours.certificate_.solver == name
+    name = "TwoClasses" if classes == 2 else "LinearCrammerSinger"
+    assert ours.certificate_.solver.startswith(name)
 
 
 def test_the_machine_is_that_of_the_linear_kernel(three):
@@ -128,7 +128,7 @@ def test_a_solver_that_is_named_runs(three):
     X, y = three
     options = {"multi_class": "crammer_singer", "C": 1e-3}
     narrow = LinearSVC(**options).fit(X, y)
-    assert narrow.certificate_.solver == "JointRelay"
+    assert narrow.certificate_.solver.startswith("LinearCrammerSinger")
     named = LinearSVC(**options, solver="crammer-singer").fit(X, y)
     assert named.certificate_.solver == "LinearCrammerSinger"
     assert named.certificate_.primal == pytest.approx(

@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVC
 from maxmargin.design import Design
@@ -19,6 +21,7 @@ from maxmargin.solvers.linear import (
     LassoRelay,
     _growing,
     lasso_interior,
+    lasso_relay,
 )
 from maxmargin.solvers.linear._curvature import curvature
 from maxmargin.solvers.linear._relay import crawls
@@ -140,6 +143,54 @@ def test_easy_problems_stay_with_their_solver():
     wide = drive(LassoRelay(), problem_of(*rows(300, 400, sparse=True), 0.1))
     assert isinstance(tall.state.solver, LassoNewton)
     assert isinstance(wide.state.solver, LassoDescent)
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+def test_few_rows_are_no_reason_to_hand_over(load):
+    X, y = load(return_X_y=True)
+    machine = LinearSVC(penalty="l1", dual=False).fit(
+        StandardScaler().fit_transform(X), y
+    )
+    every = machine.certificate_.problems or [machine.certificate_]
+    assert {one.solver for one in every} == {"LassoNewton"}
+
+
+def test_what_is_solved_is_not_handed_over(monkeypatch):
+    problem = problem_of(*rows(300, 20))
+    alone = drive(LassoNewton(), problem)
+    monkeypatch.setattr(lasso_relay, "_LEAST", 1)
+    monkeypatch.setattr(LassoRelay, "_worth", lambda *_: float(alone.state.rounds))
+    assert LassoRelay().ran(drive(LassoRelay(), problem).state) == "LassoNewton"
+
+
+def test_the_first_answer_is_kept_until_there_is_a_better_one():
+    problem = problem_of(*rows(300, 1600, sparse=True), 100.0)
+    solver = LassoRelay()
+    state = solver.start(problem)
+    while not state.first:
+        before = solver.measure(problem, state).relative_gap
+        assert solver.advance(problem, state, 1) is Status.RUNNING
+    assert state.solver.measure(problem, state.inner).relative_gap > before
+    assert solver.measure(problem, state).relative_gap <= before
+    assert solver.model(problem, state).w.any()
+    while solver.advance(problem, state, 1) is Status.RUNNING:
+        pass
+    assert solver.measure(problem, state).relative_gap <= solver.tol
+    assert solver.ran(state) == "LassoDescent, then LassoInterior"
+
+
+def test_where_the_first_stalls_the_second_goes_on(monkeypatch):
+    monkeypatch.setattr(LassoNewton, "advance", lambda *_: Status.STALLED)
+    done = drive(LassoRelay(), problem_of(*rows(300, 20)))
+    assert done.stop.converged
+    assert isinstance(done.state.solver, LassoInterior)
+
+
+def test_both_together_keep_to_the_limit():
+    X, y = rows(300, 1600, sparse=True)
+    with pytest.warns(ConvergenceWarning, match=r"\(max_iter=25\)"):
+        machine = LinearSVC(penalty="l1", dual=False, C=1e5, max_iter=25).fit(X, y)
+    assert machine.n_iter_ == 25
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -18,7 +18,7 @@ from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, _preconditioner
 from maxmargin.solvers.linear._curvature import curvature
-from maxmargin.solvers.linear._factor import factor_of
+from maxmargin.solvers.linear._factor import cholesky, factor_of
 from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._preconditioner import active_rows, chosen
 from maxmargin.solvers.linear._some_rows import back, squares, there_and_back, times
@@ -217,3 +217,7 @@ def test_the_free_intercept_balances(seed):
     assert abs(beta.sum()) <= 1e-14 * np.abs(beta).sum()
     assert sums.size == pytest.approx(np.abs(beta).sum())
     assert np.isfinite(t)
+
+
+def test_a_system_of_nothing():
+    assert cholesky(np.empty((0, 0))).solve(np.empty(0)).shape == (0,)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import SVC, InputError
+from maxmargin import SVC, InputError, LinearSVR
 from maxmargin.design import Design
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_objective, linear_svc, linear_svr
@@ -154,6 +154,16 @@ def test_the_unit_of_the_targets_does_not_matter(free):
     one, other = outcomes
     assert one.n_iter == other.n_iter
     np.testing.assert_array_equal(unit * one.model.w, other.model.w)
+
+
+def test_targets_of_rows_that_do_not_count_are_no_unit():
+    X, z = sample(n=200)
+    weight = np.append(np.ones(200), 0.0)
+    far = LinearSVR(loss="epsilon_insensitive", tol=1e-6)
+    far.fit(np.vstack([X, X[:1]]), np.append(z, 1e20), sample_weight=weight)
+    near = LinearSVR(loss="epsilon_insensitive", tol=1e-6).fit(X, z)
+    assert far.certificate_.ok
+    np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-4)
 
 
 @pytest.mark.parametrize("free", [False, True])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from maxmargin import SVC, SVR, certify
 from maxmargin.solvers import ThroughWeights, WorkingSetSmo, through_weights
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import proximal_newton
+from maxmargin.solvers.linear import _centres
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,8 @@ def test_the_machine_is_that_of_smo(rows, name, kind):
     )
     assert abs(ours.support_.size - smo.support_.size) <= 0.02 * smo.support_.size + 2
     assert ours.fit_status_ == 0
+    ran = {one.solver for one in ours.certificate_.problems or [ours.certificate_]}
+    assert all(one.split(",")[0] in ("Newton", "ProximalNewton") for one in ran)
 
 
 @over_machines
@@ -111,13 +113,14 @@ def test_smo_takes_over_where_the_weights_end(rows, monkeypatch):
     assert outcome.stop.converged
     assert outcome.state.smo is not None
     assert solver.n_iter(outcome.state) > outcome.state.steps > 0
+    assert solver.ran(outcome.state) == "ProximalNewton, then WorkingSetSmo"
     alone = drive(WorkingSetSmo(tol=1e-8), problem)
     np.testing.assert_allclose(outcome.model.gradient, alone.model.gradient, atol=1e-6)
 
 
 def test_smo_takes_over_where_newton_takes_too_long(rows, monkeypatch):
     X, z = rows
-    monkeypatch.setattr(proximal_newton, "_LIMIT", 3)
+    monkeypatch.setattr(_centres, "_LIMIT", 3)
     problem = SVC(kernel="linear").problem(X, np.sign(z))
     outcome = drive(ThroughWeights(tol=1e-6), problem)
     assert outcome.stop.converged

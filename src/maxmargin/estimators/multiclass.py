@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -127,26 +127,39 @@ class OneVsOne(Scheme):
         Its coefficient against class j stands in line j − 1 of ``dual_coef`` when j is
         above its own class, else in line j.
         """
-        k = len(self.classes)
-        rows = np.concatenate(self.members)
-        if k == 2:
-            ((part, found),) = parts
-            table = found.coef[self.codes[part.rows].argsort(kind="stable")][None]
-        else:
-            ends = [0, *accumulate(one.size for one in self.members)]
-            table = np.zeros((k - 1, rows.size))
-            for (i, j), (_, found) in zip(self.pairs, parts, strict=True):
-                first = self.members[i].size
-                table[j - 1, ends[i] : ends[i + 1]] = found.coef[:first]
-                table[i, ends[j] : ends[j + 1]] = found.coef[first:]
-        used = np.logical_or.reduce(table).nonzero()[0]
-        support = rows[used]
+        support, pieces = [], []
+        for own, table in zip(self.members, self._tables(parts), strict=True):
+            used = np.logical_or.reduce(table).nonzero()[0]
+            support.append(own[used])
+            pieces.append(table.take(used, axis=1))
         return Duals(
-            support=support,
-            n_support=np.bincount(self.codes[support], minlength=k).astype(np.int32),
-            dual_coef=table.take(used, axis=1) + 0.0,  # nothing is 0, rather than −0
+            support=np.concatenate(support),
+            n_support=np.array([own.size for own in support], np.int32),
+            # Nothing is 0, rather than −0.
+            dual_coef=np.concatenate(pieces, axis=1) + 0.0,
             intercept=np.array([found.intercept for _, found in parts]),
         )
+
+    def _tables(self, parts: Sequence[tuple[Part, Expansion]]) -> Iterator[Vector]:
+        """Of every class the coefficients of its rows, a line for each other class."""
+        k = len(self.classes)
+        if k == 2:
+            ((part, found),) = parts
+            coef = found.coef[self.codes[part.rows].argsort(kind="stable")][None]
+            border = self.members[0].size
+            yield coef[:, :border]
+            yield coef[:, border:]
+            return
+        pairs = zip(self.pairs, parts, strict=True)
+        coefs = {pair: found.coef for pair, (_, found) in pairs}
+        for own, members in enumerate(self.members):
+            table = np.empty((k - 1, members.size))
+            for other in range(own):  # which stand in front
+                coef = coefs[other, own]
+                table[other] = coef[coef.size - members.size :]
+            for other in range(own + 1, k):
+                table[other - 1] = coefs[own, other][: members.size]
+            yield table
 
     def restarts(
         self, parts: Sequence[Part], support: Index, dual_coef: Vector

@@ -27,6 +27,7 @@ def certificate_of(
     n_kernel: int,
     seconds: float,
     name: str = "",
+    solver: str = "",
 ) -> Certificate:
     """Certificate of a solver's own answer, from its β and its gradient F.
 
@@ -55,4 +56,5 @@ def certificate_of(
         criterion=criterion,
         balance=imbalance(problem, model.beta),
         name=name,
+        solver=solver,
     )

@@ -229,15 +229,18 @@ def solve(
             f"({part.name}): {outcome.stop.value}; use a finite C"
         )
         raise InputError(msg)
+    follows = isinstance(runner, Follower)
+    state: Any = outcome.state.inner if follows else outcome.state
     return judged(
         part,
         problem,
         outcome.model,
-        runner.at(outcome.state) if isinstance(runner, Follower) else solver,
+        runner.at(outcome.state) if follows else solver,
         stop=outcome.stop,
         n_iter=outcome.n_iter,
         n_kernel=gram.n_kernel - before if counted else 0,
         seconds=outcome.seconds,
+        ran=solver.ran(state) if getattr(solver, "chooses", False) else "",
     )
 
 
@@ -251,6 +254,7 @@ def judged(
     n_iter: int = 0,
     n_kernel: int = 0,
     seconds: float = 0.0,
+    ran: str = "",
 ) -> Solved:
     """A model with its certificate."""
     return Solved(
@@ -270,6 +274,7 @@ def judged(
             n_iter=n_iter,
             n_kernel=n_kernel,
             seconds=seconds,
+            solver=ran,
         ),
         lasting=part.outlives(problem, model),
         hard=problem.hard,

@@ -3,8 +3,8 @@
 A fit of a few hundred rows is mostly made of calls: of the solver's phases, observers and
 figures of every pair of classes. Where it has no observer, no folds and no other C, all
 its pairs are solved together (:mod:`maxmargin.solvers._together`), by the same steps and
-to the same bits; of more rows, every pair that is small has one call of its own. What
-cannot be solved so within 50 ms is left to the general way.
+to the same bits; of more rows, every pair has one call of its own where all are small
+enough for float64. What cannot be solved so within 50 ms is left to the general way.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class StoredGram:
             self._space = None
 
     def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-        """The matrix itself, not to be written to, where it is kept in this precision."""
+        """The matrix itself, not to be changed, where it is kept in this precision."""
         if dtype != self._dtype or not self._in_order:
             return None
         self._restore()

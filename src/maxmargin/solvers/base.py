@@ -351,6 +351,7 @@ class Steppable:
     """
 
     restarts = True  # whether it can go on from a given β
+    chooses = False  # whether it decides itself which algorithm runs
 
     def __post_init__(self: Any) -> None:
         if not isinstance(self.tol, Real) or not 0.0 <= float(self.tol) < math.inf:
@@ -365,6 +366,10 @@ class Steppable:
             if value < least:
                 msg = f"{name}={value}: it must be at least {least}"
                 raise InputError(msg)
+
+    def ran(self, state: Any) -> str:  # noqa: ARG002 - of those that hand over
+        """Which algorithms did the work, for the certificate."""
+        return type(self).__name__
 
     def steps(
         self: Any, problem: Problem, every: int = 1, *, warm: Vector | None = None

@@ -51,6 +51,7 @@ class State:
     """That of the linear solver, and of the one that takes over."""
 
     inner: Any
+    linear: str = ""  # the name of the linear solver, if it has begun
     goal: float = _FIRST  # relative gap that it aims at
     steps: int = 0
     smo: Any = None
@@ -78,13 +79,15 @@ class ThroughWeights(Steppable):
     shrinking: bool = True
     criterion = "violation"
     unit = "step"
+    chooses = True
 
     def start(self, problem: Problem, warm: Vector | None = None) -> State:
         """W = 0; or SMO's start."""
         if warm is not None or not _suits(problem):
             return State(None, smo=self._smo.start(problem, warm))
         linear = _linear(problem)
-        return State(self._solver(linear, _FIRST).start(linear))
+        solver = self._solver(linear, _FIRST)
+        return State(solver.start(linear), type(solver).__name__)
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps, or slices of SMO."""
@@ -137,6 +140,11 @@ class ThroughWeights(Steppable):
         linear = _linear(problem)
         step: Step = self._solver(linear, state.goal).explain(linear, state.inner)
         return step
+
+    def ran(self, state: State) -> str:
+        """The linear solver, SMO, or one and then the other."""
+        smo = "" if state.smo is None else type(self._smo).__name__
+        return ", then ".join(name for name in (state.linear, smo) if name)
 
     def n_iter(self, state: State) -> int:
         """Steps, and pair steps of SMO."""

@@ -70,7 +70,7 @@ def certificate_of(
         criterion=solver.criterion,
         balance=found.balance,
         name=name,
-        solver=type(solver).__name__,
+        solver=solver.ran(outcome.state),
     )
 
 

@@ -37,8 +37,10 @@ class State:
     solver: Any
     inner: Any
     worth: float  # what the second costs, in iterations of the first
-    turned: bool = False  # whether the second is at work
+    first: str = ""  # its name, when the second is at work
     before: int = 0  # iterations of the first, when the second is at work
+    model: Any = None  # of the first, likewise, and what it was worth
+    figures: Measures | None = None
     looks: list[tuple[int, float]] = field(default_factory=list)  # epochs, best gap
 
 
@@ -51,7 +53,7 @@ class Relay(Steppable):
     tol : float
         Relative duality gap accepted.
     max_iter : int
-        Of the solver at work, in its own unit; −1 for its own limit.
+        Iterations of both, each in its own unit; −1 for their own limits.
     seed : int
         Of the order of what the first visits.
     """
@@ -66,7 +68,8 @@ class Relay(Steppable):
     def _first(self, problem: Any) -> Any:
         raise NotImplementedError
 
-    def _second(self) -> Any:
+    def _second(self, limit: int) -> Any:
+        """With so many iterations at most; −1 for its own limit."""
         raise NotImplementedError
 
     def _worth(self, problem: Any) -> float:
@@ -86,9 +89,11 @@ class Relay(Steppable):
         """At most ``budget`` units of the solver at work."""
         for _ in range(budget):
             status: Status = state.solver.advance(problem, state.inner, 1)
-            if status is not Status.RUNNING:
+            able = not state.first and state.worth < math.inf
+            stalled = able and status is Status.STALLED
+            if status is not Status.RUNNING and not stalled:
                 return status
-            if not state.turned and self._is_slow(problem, state):
+            if stalled or (able and self._is_slow(problem, state)):
                 self._turn(problem, state)
         return Status.RUNNING
 
@@ -100,29 +105,39 @@ class Relay(Steppable):
             return False
         looks.append((epochs, min(gap, looks[-1][1]) if looks else gap))
         limit = math.inf if self.max_iter < 0 else self.max_iter
-        able = state.worth < math.inf
-        return able and crawls(looks, self.tol, state.worth, limit, self.taste)
+        return crawls(looks, self.tol, state.worth, limit, self.taste)
 
     def _turn(self, problem: Any, state: State) -> None:
         """The second takes over."""
-        given = self._handed(state.solver.model(problem, state.inner))
-        state.before = state.solver.n_iter(state.inner)
-        state.solver, state.turned = self._second(), True
-        state.inner = state.solver.start(problem, given)
+        state.model = state.solver.model(problem, state.inner)
+        state.figures = state.solver.measure(problem, state.inner)
+        state.before, state.first = state.solver.n_iter(state.inner), self.ran(state)
+        left = -1 if self.max_iter < 0 else max(1, self.max_iter - state.before)
+        state.solver = self._second(left)
+        state.inner = state.solver.start(problem, self._handed(state.model))
 
     def measure(self, problem: Any, state: State) -> Measures:
-        """Those of the solver at work."""
+        """Those of the solver at work, or of the first while that was better."""
         figures: Measures = state.solver.measure(problem, state.inner)
-        return figures
+        if state.figures is None or figures.relative_gap <= state.figures.relative_gap:
+            return figures
+        return state.figures
 
     def model(self, problem: Any, state: State) -> Any:
-        """That of the solver at work."""
+        """That of the solver at work, or of the first while that was better."""
+        if state.figures is not None and self.measure(problem, state) is state.figures:
+            return state.model
         return state.solver.model(problem, state.inner)
 
     def explain(self, problem: Any, state: State) -> Step:
         """What the solver at work says."""
         step: Step = state.solver.explain(problem, state.inner)
         return step
+
+    def ran(self, state: State) -> str:
+        """The one, or one and then the other."""
+        now = type(state.solver).__name__
+        return f"{state.first}, then {now}" if state.first else now
 
     def n_iter(self, state: State) -> int:
         """Epochs of the first, and steps of the second."""

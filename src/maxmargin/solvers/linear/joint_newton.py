@@ -48,6 +48,13 @@ from maxmargin.problem import (
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.crammer_singer import feasible
+from maxmargin.solvers.linear._centres import (
+    FIRST,
+    GROWTH,
+    is_eased,
+    stands_still,
+    verdict,
+)
 from maxmargin.solvers.linear._class_rows import by_class, times, weights_of
 from maxmargin.solvers.linear._factor import cholesky
 from maxmargin.solvers.linear._joint_curvature import joint_curvature
@@ -63,14 +70,9 @@ if TYPE_CHECKING:
 
 __all__ = ["JointNewton"]
 
-_LIMIT = 1000  # steps; 20 to 100 are usual
 _WIDEST = 4000  # weights; a factor of so many takes seconds
-_FIRST, _GROWTH, _LAST = 0.3, 3.0, 1e12  # κ, how it grows, and where that ends
 _BEND = 1e5  # κΣC‖x‖² at first, or less: above it the β of classes apart go too far
 _SEEN = 1e-8  # κ at least: β moves by κC, which must not be lost beside C
-_EASED = 0.1  # of the gap: a centre need not be more exact
-_STILL = 1e-15  # of the objective: a gain that is rounding
-_TIRED, _PATIENCE = 2, 8  # steps with no more than that: another centre, the end
 
 
 @dataclass(slots=True)
@@ -140,7 +142,7 @@ class JointNewton(Steppable):
         """At most ``budget`` steps."""
         with one_blas_thread():
             for _ in range(budget):
-                status = self._verdict(state)
+                status = verdict(state, self.tol, self.max_iter)
                 if status is not Status.RUNNING:
                     return status
                 if not state.steps:  # around the given β, with its own W
@@ -148,15 +150,13 @@ class JointNewton(Steppable):
                 _step(problem, state)
                 _judge(problem, state)
                 self._turn(problem, state)
-        return self._verdict(state)
+        return verdict(state, self.tol, self.max_iter)
 
     def _turn(self, problem: LinearJointProblem, state: State) -> None:
         """Another centre, where this one is done with."""
-        eased = state.rest <= _EASED * state.both.gap or state.still >= _TIRED
-        closed = state.both.relative_gap <= self.tol
-        if eased and not closed and state.kappa < _LAST:
+        if is_eased(state, self.tol, state.kappa):
             state.centre = state.beta.copy()
-            state.kappa *= _GROWTH
+            state.kappa *= GROWTH
             state.centres += 1
             _ask(problem, state)
             _judge(problem, state)
@@ -191,21 +191,13 @@ class JointNewton(Steppable):
         """Newton steps taken."""
         return state.steps
 
-    def _verdict(self, state: State) -> Status:
-        limit = self.max_iter if self.max_iter >= 0 else _LIMIT
-        if state.both.relative_gap <= self.tol:
-            return Status.CLOSED
-        if state.still >= _PATIENCE:
-            return Status.STALLED
-        return Status.MAX_ITER if state.steps >= limit else Status.RUNNING
-
 
 def _first(problem: LinearJointProblem) -> float:
     """κ to begin with: from a sum, in which a weight of 2 is as good as two rows."""
     bend = dot(problem.C, problem.design.norms)
     if not np.isfinite(bend):
         raise NumericalError(OVERFLOW)
-    return max(_SEEN, min(_FIRST, _BEND / bend)) if bend > 0.0 else _FIRST
+    return max(_SEEN, min(FIRST, _BEND / bend)) if bend > 0.0 else FIRST
 
 
 def _loss(problem: LinearJointProblem, state: State) -> RoundedJoint:
@@ -265,8 +257,7 @@ def _step(problem: LinearJointProblem, state: State) -> None:
     state.W = state.W + t * way
     state.z = state.z - t * u
     state.pull = _weights(problem, state.beta)
-    idle = -t * slope <= _STILL * abs(state.both.primal)
-    state.still = state.still + 1 if idle else 0
+    state.still = state.still + 1 if stands_still(state, -t * slope) else 0
     state.steps += 1
     state.last = {
         "t": t, "inside": int(np.count_nonzero(inside.any(axis=1))),

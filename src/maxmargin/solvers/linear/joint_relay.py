@@ -56,8 +56,8 @@ class JointRelay(Relay):
     def _first(self, problem: LinearJointProblem) -> LinearCrammerSinger:  # noqa: ARG002
         return LinearCrammerSinger(tol=self.tol, max_iter=self.max_iter, seed=self.seed)
 
-    def _second(self) -> JointNewton:
-        return JointNewton(tol=self.tol, max_iter=self.max_iter)
+    def _second(self, limit: int) -> JointNewton:
+        return JointNewton(tol=self.tol, max_iter=limit)
 
     def _worth(self, problem: LinearJointProblem) -> float:
         n, width = problem.n, problem.design.width

@@ -222,10 +222,9 @@ def effort(problem: LinearProblem) -> float:
     products = float(fewer) ** 2 * more
     if design.sparse:
         # Of a column's entries with one another, or of a row's.
-        each = design.X.indices if by_rows else np.repeat(
-            np.arange(problem.n), np.diff(design.X.indptr)
-        )  # fmt: skip
-        counts = np.bincount(each).astype(float)
+        X: Any = design.X
+        counts = np.bincount(X.indices) if by_rows else np.diff(X.indptr)
+        counts = counts.astype(float)
         constant = float(fewer) ** 2 if design.scaling else 0.0
         products = min(products, _SCATTER * (float(counts @ counts) + constant))
     return products + fewer**3 / 3.0

@@ -45,6 +45,7 @@ __all__ = ["LassoRelay"]
 _TALL = 3  # rows a column, with fewer of which quadratics are singular
 _PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H
 _STEPS = 15  # of the interior point, as a rule
+_LEAST = 20  # rounds before which Newton steps are not said to crawl
 _READ = 300  # multiplications of a factor in the time that coordinates read a number
 
 
@@ -63,8 +64,8 @@ class LassoRelay(Relay):
             return LassoNewton(tol=self.tol, max_iter=self.max_iter)
         return LassoDescent(tol=self.tol, max_iter=self.max_iter, seed=self.seed)
 
-    def _second(self) -> LassoInterior:
-        return LassoInterior(tol=self.tol, max_iter=self.max_iter)
+    def _second(self, limit: int) -> LassoInterior:
+        return LassoInterior(tol=self.tol, max_iter=limit)
 
     def _worth(self, problem: LinearProblem) -> float:
         """Epochs of coordinates, or rounds of quadratics."""
@@ -78,7 +79,8 @@ class LassoRelay(Relay):
 
     def _is_slow(self, problem: LinearProblem, state: State) -> bool:
         if isinstance(state.solver, LassoNewton):
-            return bool(state.inner.rounds >= state.worth)
+            gap = state.solver.measure(problem, state.inner).relative_gap
+            return bool(state.inner.rounds >= max(_LEAST, state.worth) and gap > self.tol)
         return super()._is_slow(problem, state)
 
     def _handed(self, model: LinearModel) -> None:  # noqa: ARG002

@@ -44,6 +44,13 @@ from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, Objective, linear_objective
 from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear._centres import (
+    FIRST,
+    GROWTH,
+    is_eased,
+    stands_still,
+    verdict,
+)
 from maxmargin.solvers.linear._curvature import Kept
 from maxmargin.solvers.linear._descent import levels
 from maxmargin.solvers.linear._factor import factor_of
@@ -64,13 +71,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ProximalNewton"]
 
-_LIMIT = 1000  # steps; 20 to 100 are usual
 _WIDEST = 4000  # columns; a factor of so many takes seconds
-_FIRST, _GROWTH, _LAST = 0.3, 3.0, 1e12  # κ·mean |p|, how it grows, where that ends
-_EASED = 0.1  # of the gap: a centre need not be more exact
 _ROUGH, _LONGEST = 0.01, 10  # of ½‖w‖²: likewise on a part of the rows; steps there
-_STILL = 1e-15  # of the objective: a gain that is rounding
-_TIRED, _PATIENCE = 2, 8  # steps with no more than that: another centre, the end
 
 
 @dataclass(slots=True)
@@ -86,6 +88,7 @@ class State:
     z: Vector  # −(f + p)
     beta: Vector
     pull: Vector
+    unit: float  # of the outputs
     kappa: float
     bias: float = 0.0
     kept: Kept = field(default_factory=Kept)  # Σ h·x̃x̃', h the widths of the boxes
@@ -127,9 +130,10 @@ class ProximalNewton(Steppable):
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
         rows = np.zeros(0, np.intp)
+        unit = _unit(problem)
         state = State(
-            w, centre, level, depth, rows, loss, nothing, nothing, nothing,
-            kappa=_FIRST / _unit(problem),
+            w, centre, level, depth, rows, loss, nothing, nothing, nothing, unit,
+            FIRST / unit,
         )  # fmt: skip
         with one_blas_thread():
             _enter(problem, state)
@@ -154,11 +158,9 @@ class ProximalNewton(Steppable):
                 state.level -= 1
                 _enter(problem, state)
             return
-        eased = state.rest <= _EASED * state.both.gap or state.still >= _TIRED
-        closed = state.both.relative_gap <= self.tol
-        if eased and not closed and state.kappa * _unit(problem) < _LAST:
+        if is_eased(state, self.tol, state.kappa * state.unit):
             state.centre = state.beta.copy()
-            state.kappa *= _GROWTH
+            state.kappa *= GROWTH
             state.centres += 1
             state.loss = _loss(problem, state)
             _settle(problem, state)
@@ -174,7 +176,7 @@ class ProximalNewton(Steppable):
         with one_blas_thread():
             whole = State(
                 state.w, state.centre, 0, state.depth, state.rows, state.loss, state.z,
-                state.beta, state.pull, state.kappa, state.bias,
+                state.beta, state.pull, state.unit, state.kappa, state.bias,
             )  # fmt: skip
             _enter(problem, whole)
             return _model(problem, whole)
@@ -201,19 +203,17 @@ class ProximalNewton(Steppable):
         return state.steps
 
     def _verdict(self, state: State) -> Status:
-        limit = self.max_iter if self.max_iter >= 0 else _LIMIT
-        if limit == 0:
+        if self.max_iter == 0:
             return Status.MAX_ITER
-        if not state.level and state.both.relative_gap <= self.tol:
-            return Status.CLOSED
-        if state.still >= _PATIENCE:
-            return Status.STALLED
-        return Status.MAX_ITER if state.steps >= limit else Status.RUNNING
+        # On a part of the rows nothing is known of the gap, which is infinite then.
+        return verdict(state, self.tol, self.max_iter)
 
 
 def _unit(problem: LinearProblem) -> float:
-    """What outputs are measured in: the mean |p|, 1 for classes."""
-    return float(np.abs(problem.p).mean()) or 1.0
+    """What outputs are measured in: the mean |p| of rows that count, 1 for classes."""
+    open_ = problem.upper > problem.lower
+    mean = float(np.abs(problem.p[open_]).mean()) if open_.any() else 0.0
+    return mean if mean > np.finfo(float).tiny else 1.0
 
 
 def _loss(problem: LinearProblem, state: State) -> Rounded:
@@ -276,8 +276,8 @@ def _step(problem: LinearProblem, state: State) -> None:
     state.bias += t * shift
     state.z -= t * u
     _settle(problem, state, known=True)
-    idle = -t * slope <= _STILL * abs(state.both.primal)
-    state.still = state.still + 1 if idle and not state.level else 0
+    still = stands_still(state, -t * slope) and not state.level
+    state.still = state.still + 1 if still else 0
     state.steps += 1
     state.here += 1
     state.last = {
