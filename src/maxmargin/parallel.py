@@ -113,8 +113,8 @@ class Workers:
     n_jobs : int or None
         See :func:`effective_jobs`.
     on_failure : callable or None
-        Called when an exception leaves the block, before its threads are waited for: it
-        can tell them that nobody wants their results any more.
+        Called when a part of the work fails or an exception leaves the block, before
+        other threads are waited for: it can tell them that nobody wants their results.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Workers:
         def one(number: int) -> None:
             results[number] = function(todo[number])
 
-        self._share(one, len(todo), leaves=True)
+        self._share(one, len(todo), tells=True)
         return [results[number] for number in range(len(todo))]
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
@@ -180,14 +180,13 @@ class Workers:
         self._share(lambda part: function(edges[part], edges[part + 1]), parts)
 
     def _share(
-        self, task: Callable[[int], None], count: int, *, leaves: bool = False
+        self, task: Callable[[int], None], count: int, *, tells: bool = False
     ) -> None:
         """``task(0)`` to ``task(count − 1)``, each by the thread that is free first.
 
         The one that asks takes part: it waits for what others have begun, and not for
-        threads that a busy machine has not woken yet. Its own exception it passes on
-        when the others are done, or at once if it ``leaves``: for ``__exit__``, which
-        tells them before it waits.
+        threads that a busy machine has not woken yet. If it ``tells``, whoever fails
+        lets the others know, as what they have begun may take hours.
         """
         numbers = iter(range(count))
 
@@ -199,25 +198,22 @@ class Workers:
             except BaseException:
                 for _ in numbers:  # nobody begins another
                     pass
+                if tells and self.on_failure is not None:
+                    self.on_failure()
                 raise
             finally:
                 _inside.busy = False
 
         helpers: list[Future[None]] = []
-        waits = True
         try:
             others = range(min(self.count, count) - 1)
             helpers.extend(self._threads().submit(work) for _ in others)
             work()
-        except BaseException:
-            for _ in numbers:  # nor where the pool has no room for a thread
-                pass
-            waits = not leaves
-            raise
         finally:
+            for _ in numbers:  # nor where the machine has no room for a thread
+                pass
             begun = [helper for helper in helpers if not helper.cancel()]
-            if waits:
-                wait(begun)  # nobody may still be writing when an error leaves here
+            wait(begun)  # nobody may still be writing when an error leaves here
         for helper in begun:
             helper.result()
 

@@ -212,6 +212,7 @@ def solve(
     problem = part.problem(gram, kept)
     before = gram.n_kernel
     unit = part.unit(problem)
+    chooser: Any = solver
     runner: Any = solver
     if unit != 1.0 or part.follows:
         tol = unit * solver.tol
@@ -240,7 +241,7 @@ def solve(
         n_iter=outcome.n_iter,
         n_kernel=gram.n_kernel - before if counted else 0,
         seconds=outcome.seconds,
-        ran=solver.ran(state) if getattr(solver, "chooses", False) else "",
+        ran=chooser.ran(state) if getattr(solver, "chooses", False) else "",
     )
 
 

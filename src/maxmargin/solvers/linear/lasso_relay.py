@@ -45,7 +45,7 @@ __all__ = ["LassoRelay"]
 _TALL = 3  # rows a column, with fewer of which quadratics are singular
 _PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H
 _STEPS = 15  # of the interior point, as a rule
-_LEAST = 20  # rounds before which Newton steps are not said to crawl
+_LEAST = 50  # rounds before which Newton steps are not said to crawl
 _READ = 300  # multiplications of a factor in the time that coordinates read a number
 
 
