@@ -23,13 +23,14 @@ SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 ASYMPTOTIC = 5_000  # below this a fit is partly fixed costs
 STOP = 60.0  # seconds after which a library grows no further
 ONCE = 10.0  # seconds above which one run is enough for a point of a curve
+HOPELESS = 10.0  # times the fastest, after which a library grows no further
 
 
 def measure(
     remotes: list[Remote], sizes: tuple[int, ...], plan: Plan
 ) -> dict[str, Curve]:
     """Median seconds at every size; a library stops after a run over a minute."""
-    plan = replace(plan, once=ONCE)
+    plan = replace(plan, once=ONCE, hopeless=HOPELESS)
     curves: dict[str, Curve] = {remote.name: [] for remote in remotes}
     going = list(remotes)
     for n in sizes:

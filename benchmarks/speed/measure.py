@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ class Plan:
     start: float = 60.0  # seconds for a process to start and import, above the cap
     once: float = 60.0  # a run longer than this is not repeated
     brief: float = 0.3  # a run shorter than this is repeated five times as often
-    hopeless: float = 10.0  # times the fastest, after which a run is ended too
+    hopeless: float = math.inf  # times the fastest, after which a run is ended too
     least: float = 30.0  # … but not before so many seconds
     warm: float = 10.0  # a first whole run longer than this counts; others warm up only
     rows: int | None = None  # only so many rows of every set

@@ -248,10 +248,7 @@ def legend(found: list[Line], tol: float) -> str:
     if score.UNJUDGED in marks:
         told.append("? the referee has no answer to judge; not counted.")
     if any(one.capped for one in every):
-        told.append(
-            "\\> ended there: after 180 s, or ten times as long as another peer took (at "
-            "least 30 s); ratios with it are lower bounds."
-        )
+        told.append("\\> ended after so many seconds; ratios with it are lower bounds.")
     reasons = {
         f"{name} on {line.row['set']}: {one.reason}."
         for line in found

@@ -68,7 +68,7 @@ def test_all_are_warm_before_the_turns_begin():
 def test_patience_holds_for_the_warm_up_too():
     ours, fast = Scripted(OURS, 0.01), Scripted("LIBSVM", 1.0)
     late = Scripted("sklearnex", Late("not done"))
-    records = measure.fits([ours, fast, late], None, Plan())
+    records = measure.fits([ours, fast, late], None, Plan(hopeless=10.0))
     assert fast.patience[0] == 180.0  # ours is no standard
     assert late.patience == [30.0]  # it is not asked again
     assert records[late] == {"warm_up": PREPARED, "fit": [], "fit_capped": 30}
@@ -76,8 +76,15 @@ def test_patience_holds_for_the_warm_up_too():
 
 def test_who_was_in_time_when_cold_is_not_ended_when_warm():
     slow, fast = Scripted("LIBSVM", 9.0), Scripted("sklearnex", 0.5)
-    measure.fits([slow, fast], None, Plan(least=1.0))
+    measure.fits([slow, fast], None, Plan(hopeless=10.0, least=1.0))
     assert slow.patience == [180.0, 18.0, 18.0, 18.0]
+
+
+def test_by_default_every_peer_has_the_same_time():
+    fast, late = Scripted("LIBSVM", 0.1), Scripted("sklearnex", Late("not done"))
+    records = measure.fits([fast, late], None, Plan())
+    assert late.patience == [180.0]
+    assert records[late]["fit_capped"] == 180
 
 
 def test_a_failure_in_the_warm_up_is_told():

@@ -82,12 +82,11 @@ def _dense_back(rows, some, u, scaling, out):
     last = out.size - 1
     for k in range(some.size):
         factor = u[k]
-        if factor != 0.0:
-            row = rows.data[some[k]]
-            for c in range(row.size):
-                out[c] += factor * row[c]
-            if scaling != 0.0:
-                out[last] += factor * scaling
+        row = rows.data[some[k]]
+        for c in range(row.size):
+            out[c] += factor * row[c]
+        if scaling != 0.0:
+            out[last] += factor * scaling
 
 
 def _csr_back(rows, some, u, scaling, out):
@@ -95,11 +94,10 @@ def _csr_back(rows, some, u, scaling, out):
     last = out.size - 1
     for k in range(some.size):
         factor = u[k]
-        if factor != 0.0:
-            for e in range(np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])):
-                out[np.uint64(indices[e])] += factor * data[e]
-            if scaling != 0.0:
-                out[last] += factor * scaling
+        for e in range(np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])):
+            out[np.uint64(indices[e])] += factor * data[e]
+        if scaling != 0.0:
+            out[last] += factor * scaling
 
 
 def _dense_square(rows, some, weight, scaling, out):
@@ -223,10 +221,12 @@ def times(design: Design, some: Index, w: Vector) -> Vector:
 
 def back(design: Design, some: Index, u: Vector) -> Vector:
     """Σ u_k·x̃_i over i = some[k]; rows whose u is 0 are not read."""
+    counts = np.flatnonzero(u != 0.0)
+    if counts.size < u.size:
+        some, u = some[counts], u[counts]
     return _added(
         design, some,
         lambda at, out: _back(design.rows, some[at], u[at], design.scaling, out),
-        int(np.count_nonzero(u)),
     )[0]  # fmt: skip
 
 
@@ -250,16 +250,10 @@ def there_and_back(
 
 
 def _added(
-    design: Design,
-    some: Index,
-    task: Callable[[slice, Vector], Any],
-    read: int | None = None,
+    design: Design, some: Index, task: Callable[[slice, Vector], Any]
 ) -> tuple[Vector, list[Any]]:
-    """The sum of what the parts of ``some`` add up to, and what they return.
-
-    ``read`` is how many of the rows are, if it is not all.
-    """
-    work = design.stored * (some.size if read is None else read) // max(1, design.n)
+    """The sum of what the parts of ``some`` add up to, and what they return."""
+    work = design.stored * some.size // max(1, design.n)
     # Every part has a sum of its own, worth the clearing and the adding up.
     parts = max(1, min(_PARTS, work // (_WORTH + 4 * design.width)))
     edges = [some.size * part // parts for part in range(parts + 1)]
