@@ -22,7 +22,7 @@ PYTEST = $(CACHED) $(PY) -m pytest -n $(WORKERS)
 MULTICORE := .cache/liblinear-multicore
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-all lint format bench bench-linear bench-quality bench-latency bench-calibration bench-files fuzz figures clean
+.PHONY: help demo test test-slow test-all lint format bench bench-linear bench-path bench-quality bench-latency bench-calibration bench-files fuzz figures clean
 
 help:  ## what there is to make
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -63,6 +63,9 @@ bench-linear: $(STAMP)  ## the same for linear machines, at equal gaps (SETS="a9
 	@test -d $(MULTICORE) || $(PY) -m pip install --quiet --no-deps --target $(MULTICORE) \
 		liblinear-multicore || echo "liblinear-multicore does not install: left out"
 	@$(CACHED) $(PY) -m benchmarks.linear $(if $(QUICK),--quick) $(SETS)
+
+bench-path: $(STAMP)  ## a C-path of linear machines against separate fits (SETS="a9a")
+	@$(CACHED) $(PY) -m benchmarks.linear_path $(SETS)
 
 bench-quality: $(STAMP)  ## violation and objective of ours and the peers', by one referee
 	@$(PY) -m pip install --quiet --editable ".[bench]"

@@ -201,6 +201,7 @@ def goals(found: dict[str, list[Line]]) -> str:
          lambda every: _mean(every, "decide_fastest")),
         ("predict: scikit-learn ÷ ours, mean", "≥ 15×",
          lambda every: _mean(every, "decide_reference")),
+        ("our answers: violation ≤ tol, no objective missed", "all rows", _wrong),
         ("fit: ours ÷ limit", "≤ 4×", _near),
     ]  # fmt: skip
     body = [[what, goal, *(tell(some) for some in found.values())]
@@ -216,7 +217,21 @@ def _lost(every: list[Line]) -> str:
         for line in every
         if line.fastest is not None and line.fastest < least[line.small]
     ]
-    return "all but " + ", ".join(lost) if lost else "all rows"
+    return _all_but(lost + _unsolved(every))
+
+
+def _wrong(every: list[Line]) -> str:
+    """The rows in which we have no answer that counts."""
+    return _all_but(_unsolved(every))
+
+
+def _unsolved(every: list[Line]) -> list[str]:
+    ours = [(line.row["set"], line.machines.get(OURS, score.NOT_RUN)) for line in every]
+    return [name for name, one in ours if not one.counts]
+
+
+def _all_but(some: list[str]) -> str:
+    return "all but " + ", ".join(some) if some else "all rows"
 
 
 def _near(every: list[Line]) -> str:

@@ -33,7 +33,8 @@ class Certificate:
     tol, criterion : float, str
         The tolerance that was asked of the solver (nan when it is not known; machines
         without C translate the user's into the units of their gradient), and the field
-        that it bounds: ``"violation"``, or ``"relative_gap"`` for Pegasos.
+        that it bounds: ``"violation"``, or ``"relative_gap"`` for linear machines and
+        Pegasos.
     balance : float
         How far Σβ misses the value it must have (0 for a classifier or regression with
         an intercept), relative to Σ|β|.
@@ -41,7 +42,7 @@ class Certificate:
         −F at the two extremes, lo ≤ hi: at the optimum, all optimal intercepts; before
         it, an interval about as wide as the violation. In the units of the problem:
         ``intercept_`` is divided by ρ for NuSVC, and times 2/(νN) for SVDD. nan where
-        intercepts are part of w (Crammer and Singer).
+        intercepts are part of w (Crammer and Singer), and for linear machines.
     n_support, n_free, n_bound : int
         Support vectors: all, strictly inside the box, and at its bound.
     n_iter, n_kernel : int

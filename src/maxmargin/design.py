@@ -213,7 +213,7 @@ def _lower(products: NDArray[np.float64]) -> NDArray[np.float64]:
                 raised = products + np.diag(np.full(len(products), more))
                 return np.ascontiguousarray(cholesky(raised, lower=True))
             except LinAlgError:
-                more = 10.0 * more or 1e-15 * float(np.diag(products).max())
+                more = 10.0 * more or 1e-15 * float(np.diag(products).max()) or 1.0
 
 
 class Design:
@@ -255,13 +255,16 @@ class Design:
     @cached_property
     def transposed(self) -> Design:
         """A copy of the columns as rows, the constant behind the others."""
+        with np.errstate(over="ignore"):  # then it is not the same number
+            kept = np.float64(self.scaling).astype(self.X.dtype)
+        dtype = self.X.dtype if kept == self.scaling else np.float64
         if self.sparse:
             parts = [self.X.T]
             if self.scaling:
                 parts.append(sp.csr_matrix(np.full((1, self.n), self.scaling)))
-            columns: Any = sp.vstack(parts, format="csr", dtype=self.X.dtype)
+            columns: Any = sp.vstack(parts, format="csr", dtype=dtype)
         else:
-            columns = np.empty((self.width, self.n), self.X.dtype)
+            columns = np.empty((self.width, self.n), dtype)
             columns[: self.X.shape[1]] = self.X.T
             columns[self.X.shape[1] :] = self.scaling
         return Design(columns, 0.0, self.workers)
@@ -336,20 +339,26 @@ class Design:
             return self._turned
 
     def _all_products(self) -> NDArray[np.float64]:
-        X, n = self.X.astype(np.float64, copy=False), self.n
+        n, starts = self.n, range(0, self.n, _BLOCK)
         table = np.empty((n, n))
 
+        def rows(start: int) -> Any:
+            return self.X[start : start + _BLOCK].astype(np.float64, copy=False)
+
         def block(start: int) -> None:
-            part = X[start : start + _BLOCK] @ X.T
-            dense = part.toarray() if self.sparse else part
-            np.add(dense, self.scaling**2, out=table[start : start + _BLOCK])
+            """Some rows with themselves and those before, and what is across."""
+            mine = rows(start)
+            stop = start + mine.shape[0]
+            for other in range(0, stop, _BLOCK):
+                part = mine @ rows(other).T
+                dense = part.toarray() if self.sparse else part
+                dense += self.scaling**2
+                if other == start:  # whose two halves need not have the same bits
+                    dense = np.tril(dense) + np.tril(dense, -1).T
+                across = other + dense.shape[1]
+                table[start:stop, other:across] = dense
+                table[other:across, start:stop] = dense.T
 
         with one_blas_thread():
-            self.workers.map(block, range(0, n, _BLOCK))
-        # Blocks below the diagonal need not have the bits of those above it.
-        for start in range(0, n, _BLOCK):
-            stop = start + _BLOCK
-            table[start:stop, stop:] = table[stop:, start:stop].T
-            square = table[start:stop, start:stop]
-            square[:] = np.tril(square) + np.tril(square, -1).T
+            self.workers.map(block, reversed(starts))  # the longest first
         return table

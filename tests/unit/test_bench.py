@@ -285,6 +285,17 @@ def test_goals_name_the_rows_that_miss_them():
     assert "| all rows | all rows |" in table.goals({"float64": [line]})
 
 
+def test_goals_do_not_hide_a_wrong_answer_of_ours():
+    rows = [
+        row(ours=record(1.0), sklearn=record(8.0)),
+        row(name="letter", ours=record(1.0, violation=2e-3), sklearn=record(8.0)),
+    ]
+    text = table.goals({"float64": score.lines(rows, "float64")})
+    for goal in ("no peer is faster", "our answers"):
+        (line,) = [line for line in text.splitlines() if goal in line]
+        assert line.endswith("| all rows | all but letter |")
+
+
 def test_exponents():
     curve = [(n, 1e-9 * n**1.5) for n in (1000, 5000, 10_000, 50_000)]
     assert growth.exponent(curve) == pytest.approx(1.5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn import svm
 
 from maxmargin import ConvergenceWarning, LinearSVC, certify
 from maxmargin.estimators.linear import own_certificate
@@ -36,3 +37,15 @@ def test_outputs_are_made_anew_only_where_next_to_nothing_is_paid():
     np.testing.assert_array_equal(seen(1.0), drifted)  # something is paid: 8
     drifted = np.array([7.0, -7.0])
     np.testing.assert_array_equal(seen(1e-9), [1e-9, -1e-9])
+
+
+def test_balanced_classes_of_weighted_rows_are_scikit_learns_own():
+    """Which since 1.9 count the weights of rows, and tell nobody."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    y = X[:, 0] + rng.standard_normal(200) > 0.7
+    weight = np.where(y, 5.0, 1.0)
+    peer = svm.LinearSVC(class_weight="balanced", dual=False, tol=1e-10)
+    peer.fit(X, y, sample_weight=weight)
+    verdict = certify(peer, X, y, sample_weight=weight)
+    assert verdict.relative_gap < 1e-6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,6 +22,9 @@ from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import (
     DualDescent,
     GramSmo,
+    LassoDescent,
+    LassoNewton,
+    LassoRelay,
     LinearCrammerSinger,
     Newton,
     TwoClasses,
@@ -102,14 +107,63 @@ def test_an_empty_row_of_a_regression():
     np.testing.assert_allclose(model.dual_coef_[0, 4:], [1.0, -1.0, 0.0])
 
 
-def test_descent_without_an_epoch_does_nothing():
+@pytest.mark.parametrize("kind", [DualDescent, LassoDescent, LassoRelay])
+def test_descent_without_an_epoch_does_nothing(kind):
     X, y = rows()
-    problem = LinearSVC(loss="hinge").problem(X, y > 0)
-    solver = DualDescent(max_iter=0)
+    options = {"loss": "hinge"} if kind is DualDescent else {"penalty": "l1"}
+    problem = LinearSVC(**options).problem(X, y > 0)
+    solver = kind(max_iter=0)
     state = solver.start(problem)
     assert solver.advance(problem, state, 10) is Status.MAX_ITER
-    assert not state.beta.any()
+    assert solver.n_iter(state) == 0
+    assert not solver.model(problem, state).w.any()
     assert solver.measure(problem, state).primal == pytest.approx(200.0)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """A solver of a user's own: the verbs of the contract, and nothing else."""
+
+    tol: float = 0.5
+    criterion = "relative_gap"
+    unit = "step"
+
+    def start(self, problem, warm=None):
+        return Newton(self.tol).start(problem, warm)
+
+    def advance(self, problem, state, budget):
+        return Newton(self.tol).advance(problem, state, budget)
+
+    def measure(self, problem, state):
+        return Newton(self.tol).measure(problem, state)
+
+    def model(self, problem, state):
+        return Newton(self.tol).model(problem, state)
+
+    def explain(self, problem, state):
+        return Newton(self.tol).explain(problem, state)
+
+    def n_iter(self, state):
+        return Newton(self.tol).n_iter(state)
+
+
+def test_a_solver_of_a_users_own_needs_nothing_but_the_contract():
+    X, y = rows()
+    found = LinearSVC(solver=Lazy()).fit(X, y > 0)
+    assert found.certificate_.ok
+    assert found.certificate_.tol == 0.5
+    assert found.certificate_.solver == "Lazy"
+
+
+@pytest.mark.parametrize("scaling", [0.1, 1e39, 1e-46])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix], ids=["dense", "csr"])
+def test_columns_of_float32_keep_the_constant_as_it_was_given(scaling, make):
+    X = make(rows()[0].astype(np.float32))
+    turned = Design(X, scaling, Workers(1)).transposed.X
+    last = turned.toarray()[-1] if sp.issparse(turned) else turned[-1]
+    assert (last == scaling).all()
+    plain = Design(X, 0.5, Workers(1)).transposed.X
+    assert plain.dtype == np.float32
 
 
 def test_a_gap_that_is_rounding_ends_descent():
@@ -226,7 +280,7 @@ def test_a_scaling_that_is_not_positive_is_refused_everywhere(scaling):
         lambda: model.problem(X, y > 0),
         lambda: maxmargin.path(model, X, y, [0.1, 1.0]),
     ):
-        with pytest.raises(InputError, match="Intercept scaling is"):
+        with pytest.raises(InputError, match=r"'intercept_scaling'.*above 0"):
             use()
     with pytest.raises(InputError, match="constant column"):
         Design(X, -1.0, Workers(1))
@@ -295,8 +349,6 @@ def test_rows_to_predict_must_be_finite(penalty, bad, order):
     ],
 )
 def test_lasso_solvers_say_what_does_not_fit(options, words):
-    from maxmargin.solvers.linear import LassoDescent, LassoNewton
-
     X, y = rows()
     problem = linear_svc(
         Design(X, 0.0, Workers(1)), np.where(y > 0, 1.0, -1.0), np.ones(200), **options

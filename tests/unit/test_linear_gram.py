@@ -1,6 +1,7 @@
 """More columns than rows: pairs of rows, and Newton's method where they crawl."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -82,6 +83,51 @@ def test_a_limit_of_epochs_ends_it_with_the_gap_that_it_has():
     assert solver.advance(problem, state, 10**6) is Status.MAX_ITER
     assert solver.n_iter(state) == 20
     assert solver.measure(problem, state).relative_gap > 1e-6
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_a_limit_counts_epochs_and_newton_steps_together(more):
+    X, z = rows("alike")
+    problem = machine("hinge", C=1e5).problem(X, targets("hinge", z))
+    endless = GramSmo(tol=1e-13)
+    state = endless.start(problem)
+    while state.turned is None:
+        assert endless.advance(problem, state, 1) is Status.RUNNING
+    most = endless.n_iter(state) + more
+    solver = GramSmo(tol=1e-13, max_iter=most)
+    state = solver.start(problem)
+    assert solver.advance(problem, state, 10**6) is Status.MAX_ITER
+    assert solver.n_iter(state) == most
+    assert (state.turned is not None) == (more > 0)
+
+
+def test_the_certificate_tells_of_the_change_of_method():
+    X, z = rows("alike")
+    y = targets("hinge", z)
+    found = machine("hinge", C=100.0, tol=1e-6, solver="gram").fit(X, y)
+    assert found.certificate_.solver == "GramSmo, then ProximalNewton"
+    easy = machine("hinge", C=1e-3, tol=1e-2, solver="gram").fit(X, y)
+    assert easy.certificate_.solver == "GramSmo"
+
+
+def test_products_of_float32_rows_need_no_copy_of_them():
+    X = np.random.default_rng(0).standard_normal((2000, 2000)).astype(np.float32)
+    design = Design(X, 1.0, Workers(1))
+    tracemalloc.start()
+    try:
+        table = design.products
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < table.nbytes + X.nbytes  # one in float64 has twice that
+    wide = X.astype(np.float64)
+    np.testing.assert_allclose(table, wide @ wide.T + 1.0, atol=1e-10)
+    np.testing.assert_array_equal(table, table.T)
+
+
+def test_rows_of_zeros_can_be_turned():
+    design = Design(np.zeros((5, 9)), 0.0, Workers(1))
+    assert np.isfinite(design.turned.X).all()
 
 
 @pytest.mark.parametrize("scaling", [0.0, 2.0])

@@ -524,6 +524,18 @@ def test_partial_fit_goes_on_with_the_step_counter():
     assert "several calls" in machine.bound_.caveat
 
 
+def test_a_part_is_judged_by_the_tol_of_the_machine():
+    X, y = sample(200)
+    machine = PegasosClassifier(lam=1.0, tol=0.5, random_state=0)
+    for _ in range(20):
+        machine.partial_fit(X, y, classes=[-1.0, 1.0])
+        own = machine.certificate_
+        assert own.ok == (own.relative_gap <= 0.5)
+        assert machine.fit_status_ == int(not own.ok)
+        assert (own.stop == Stop.CLOSED.value) == own.ok
+    assert own.ok  # else this tests nothing
+
+
 def test_partial_fits_are_a_fit_in_parts():
     X, y = sample(n=50)
     whole = PegasosClassifier(lam=LAM, random_state=0, replacement=True, max_iter=4,

@@ -27,7 +27,7 @@ def test_the_same_optimum_as_all_classes_together(two, make, options):
     X, y = make(two[0]), two[1]
     ours = machine(tol=1e-8, **options).fit(X, y)
     other = machine(tol=1e-8, max_iter=-1, solver="crammer-singer", **options).fit(X, y)
-    assert ours.certificate_.solver == "TwoClasses"
+    assert ours.certificate_.solver == "TwoClasses by ProximalNewton"
     assert other.certificate_.solver == "LinearCrammerSinger"
     assert ours.certificate_.dual == pytest.approx(other.certificate_.dual, rel=3e-8)
     np.testing.assert_allclose(ours.coef_, other.coef_, atol=1e-3)
@@ -48,6 +48,7 @@ def test_many_columns_go_coordinate_by_coordinate():
     X = sp.random(300, 2000, 0.02, "csr", random_state=0)
     y = rng.integers(0, 2, 300)
     ours = machine(tol=1e-6, random_state=0).fit(X, y)
+    assert ours.certificate_.solver == "TwoClasses by DualDescent"
     other = machine(tol=1e-6, max_iter=-1, solver="crammer-singer").fit(X, y)
     assert ours.certificate_.dual == pytest.approx(other.certificate_.dual, rel=3e-6)
 

@@ -7,12 +7,13 @@ from sklearn.base import clone
 
 import maxmargin
 from maxmargin.kernels import gram as gram_module
+from maxmargin.kernels import thinning, tiles
 from maxmargin.kernels.factory import expansion
 from maxmargin.kernels.gram import VectorGram
 from maxmargin.kernels.thinning import both_thinned, compressed, sparse_spread, thinned
 from maxmargin.kernels.vector import Linear, Rbf
 from maxmargin.parallel import Workers
-from maxmargin.rows import CsrRows, DenseRows, spread_of
+from maxmargin.rows import CsrRows, DenseRows, rows_of, spread_of
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 ALONE = Workers(1)
@@ -72,6 +73,31 @@ def test_more_than_a_third_is_not_compressed():
     lying[some] = X[some]
     assert sparse_spread(lying, spread_of(lying), centred=False) is not None
     assert kind(VectorGram(Linear(), lying, ALONE)) is DenseRows
+
+
+def test_a_copy_that_is_too_large_is_not_made(monkeypatch):
+    X = thin()
+    stored = compressed(X, np.zeros(X.shape[1]), ALONE).nnz
+    monkeypatch.setattr(thinning, "_ROOM", 12 * stored - 1)  # a float64 and an int32
+    assert compressed(X, np.zeros(X.shape[1]), ALONE) is None
+    narrow = X.astype(np.float32)
+    assert compressed(narrow, np.zeros(X.shape[1]), ALONE) is not None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_wide_rows_have_small_blocks_of_the_same_values(dtype):
+    """A block of hashed features: one panel, and at most 64 MB for 2^18 columns."""
+    d = 1 << 18
+    shape = tiles.shape_of(rows_of(sp.csr_array((3, d), dtype=dtype)), d, dtype, 500)
+    assert shape.columns == shape.width
+    assert shape.columns * d * np.dtype(dtype).itemsize <= 1 << 26
+    X = sp.random(150, 500, 0.1, "csr", dtype, random_state=0)
+    wide = sp.csr_array((X.data, X.indices * 500, X.indptr), shape=(150, d))
+    everyone = np.arange(150)
+    K, same = np.empty((150, 150), dtype), np.empty((150, 150), dtype)
+    VectorGram(Rbf(0.1), X, ALONE).block(everyone, everyone, K)
+    VectorGram(Rbf(0.1), wide, ALONE).block(everyone, everyone, same)
+    np.testing.assert_array_equal(K, same)
 
 
 def test_which_rows_are_read_as_sparse():

@@ -46,6 +46,13 @@ MACHINES = {
 over_machines = pytest.mark.parametrize("name", MACHINES)
 
 
+def coefficients(machine, n):
+    """Of all rows, in their order."""
+    table = np.zeros((machine.dual_coef_.shape[0], n))
+    table[:, machine.support_] = sp.csr_matrix(machine.dual_coef_).toarray()
+    return table
+
+
 def worth(machine):
     """The dual of all problems."""
     whole = machine.certificate_
@@ -75,6 +82,13 @@ def test_the_machine_is_that_of_smo(rows, name, kind):
         getattr(ours, decision)(X), getattr(smo, decision)(X), atol=1e-4
     )
     assert abs(ours.support_.size - smo.support_.size) <= 0.02 * smo.support_.size + 2
+    np.testing.assert_allclose(
+        coefficients(ours, len(z)), coefficients(smo, len(z)), atol=1e-2
+    )
+    if name != "three classes":  # whose coefficients are those of several problems
+        expanded = coefficients(ours, len(z)) @ (X.toarray() if sp.issparse(X) else X)
+        weights = sp.csr_matrix(ours.coef_).toarray()
+        np.testing.assert_allclose(weights, expanded, atol=1e-5)
     assert ours.fit_status_ == 0
     ran = {one.solver for one in ours.certificate_.problems or [ours.certificate_]}
     assert all(one.split(",")[0] in ("Newton", "ProximalNewton") for one in ran)

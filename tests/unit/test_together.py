@@ -145,6 +145,22 @@ def test_a_pair_that_takes_long_goes_the_general_way(alone, monkeypatch):
     assert some.certificate_.ok
 
 
+def test_the_limit_is_that_of_all_pairs_together(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    K = np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
+    pairs = [np.flatnonzero(y != left_out) for left_out in range(3)]
+    groups = [
+        Group(rows, np.where(y[rows] == y[rows[0]], 1.0, -1.0), np.full(rows.size, 10.0))
+        for rows in pairs
+    ]
+    answers = solve_together(K, np.ones(len(y)), groups, 1e-3)
+    steps = [answer.n_iter for answer in answers]
+    for limit, solved in ((sum(steps) + 1, True), (max(steps) + 1, False)):
+        monkeypatch.setattr(_together, "pairs_of_a_slice", lambda n, most=limit: most)
+        again = solve_together(K, np.ones(len(y)), groups, 1e-3)
+        assert (again is not None) == solved
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_pairs_in_float32_do_not_go_alone(n_classes, alone):
     X, y = make_classification(

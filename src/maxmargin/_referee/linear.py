@@ -13,6 +13,7 @@ intercept asks for Σβ = 0 instead. For the penalty ‖w‖₁ (+ |b/s|) a mult
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,11 +55,7 @@ def judge(
     """The verdict on a fitted linear machine."""
     require(hasattr(estimator, "coef_"), f"{machine} has no coef_: certify it after fit")
     n = X.shape[0]
-    coef = np.atleast_2d(
-        estimator.coef_.toarray()
-        if hasattr(estimator.coef_, "toarray")
-        else as_numbers("coef_", estimator.coef_)
-    )
+    coef = np.atleast_2d(as_numbers("coef_", estimator.coef_))
     require(
         coef.shape[1] == X.shape[1],
         f"coef_ is for {coef.shape[1]} features, X has {X.shape[1]}",
@@ -72,7 +69,7 @@ def judge(
     scaling = 0.0 if free or not estimator.fit_intercept else estimator.intercept_scaling
     if getattr(estimator, "multi_class", "ovr") == "crammer_singer":
         code = codes_of(estimator.classes_, y, n, sample_weight)
-        factor = _class_weights(estimator, estimator.classes_, y)
+        factor = _class_weights(estimator, estimator.classes_, y, sample_weight)
         price = float(estimator.C) * weight * factor[code]
         return judge_classes(estimator, X, Classes(coef, bias, scaling, code, price))
     common = {
@@ -109,7 +106,7 @@ def _problems(
         return [(targets_of(y, n), C, "")]
     classes = estimator.classes_
     code = codes_of(classes, y, n, sample_weight)
-    factor = _class_weights(estimator, classes, y)
+    factor = _class_weights(estimator, classes, y, sample_weight)
     if len(classes) == 2:
         sign = np.where(code == 1, 1.0, -1.0)
         return [(sign, C * factor[code], f"{classes[0]} against {classes[1]}")]
@@ -123,13 +120,19 @@ def _problems(
     ]
 
 
-def _class_weights(estimator: Any, classes: NDArray[Any], y: Any) -> Vector:
+def _class_weights(
+    estimator: Any, classes: NDArray[Any], y: Any, sample_weight: Any
+) -> Vector:
+    """As the machine knows them, or as scikit-learn's makes them."""
     if hasattr(estimator, "class_weight_"):
         return np.asarray(estimator.class_weight_, float)
     from sklearn.utils.class_weight import compute_class_weight
 
+    counted = {}
+    if "sample_weight" in signature(compute_class_weight).parameters:
+        counted["sample_weight"] = sample_weight  # of 1.9; before, rows counted once
     weights: Vector = compute_class_weight(
-        estimator.class_weight, classes=classes, y=np.asarray(y)
+        estimator.class_weight, classes=classes, y=np.asarray(y), **counted
     )
     return weights
 

@@ -40,7 +40,7 @@ __all__ = [
 WIDTH = 32  # columns of a panel: enough independent sums to hide the latency of adding
 _CACHE_BYTES = 1 << 18  # a block of columns of this size stays in the L2 cache
 _LEAST_COLUMNS = 32  # below this, writing the rows out again for every block would show
-_MOST_BYTES = 1 << 25  # but no block is larger than this
+_MOST_BYTES = 1 << 25  # but no block is larger than this, if it is not one panel
 
 
 class Laplacian(NamedTuple):

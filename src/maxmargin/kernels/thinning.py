@@ -41,6 +41,7 @@ _WIDE = 1 << 18  # columns from which those that nobody uses are left out
 _SMALL = 1000  # rows up to which nothing is gained, and
 _FEW = 1 << 18  # values
 _GRAIN = 1 << 16  # values below which a second thread costs more than it brings
+_ROOM = 1 << 28  # bytes of a copy, beyond which rows stay as they are: speed is not all
 
 
 def thinned(
@@ -107,8 +108,8 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
 def used_columns(*matrices: Any) -> tuple[Any, ...]:
     """Sparse matrices of very many columns without those that none of them uses.
 
-    A tile has room for 64 rows of all columns: with hashed features, of which there may
-    be millions, that would be gigabytes for columns that are empty.
+    A block of panels has room for all columns of at least 32 rows: with hashed features,
+    of which there may be millions, that would be gigabytes for columns that are empty.
     """
     d = matrices[0].shape[1]
     if d <= _WIDE or not all(sp.issparse(one) for one in matrices):
@@ -162,7 +163,7 @@ def compressed(
 ) -> Any | None:
     """X as a CSR array that stores what is not zero, and all of columns with a shift.
 
-    None if that is more than a third of it.
+    None if that is more than a third of it, or more than there is room for.
     """
     n, d = X.shape
     source = X.view()
@@ -173,9 +174,10 @@ def compressed(
     workers.spread(lambda a, b: _count(source, kept, a, b, ends[1:]), n, grain)
     np.cumsum(ends, out=ends)
     stored = int(ends[-1])
-    if stored > _MOST * X.size:
-        return None
     kind = np.int32 if max(stored, d) <= np.iinfo(np.int32).max else np.int64
+    each = X.dtype.itemsize + np.dtype(kind).itemsize
+    if stored > _MOST * X.size or stored * each > _ROOM:
+        return None
     indices, values = np.empty(stored, kind), np.empty(stored, X.dtype)
     workers.spread(
         lambda a, b: _fill(source, kept, ends, a, b, indices, values), n, grain

@@ -49,6 +49,7 @@ _CACHE_BYTES = 1 << 19  # a block of panels of this size stays in the L2 cache
 # 17 % of the time at 128). From a larger cache sparse rows take their panels slowly.
 _ENOUGH_COLUMNS, _ENOUGH_BYTES = 384, 3 << 20
 _LEAST_COLUMNS = 128
+_MOST_BYTES = 1 << 26  # of a block of so many columns; of hashed text one panel is enough
 
 
 def panel_width(rows: Any, dtype: Any) -> int:
@@ -66,6 +67,8 @@ def panel_columns(d: int, dtype: Any) -> int:
     sparse rows: whole panels of both.
     """
     column = np.dtype(dtype).itemsize * max(1, d)
+    if _LEAST_COLUMNS * column > _MOST_BYTES:
+        return 64 if np.dtype(dtype) == np.float32 else 32
     enough = _ENOUGH_COLUMNS * column <= _ENOUGH_BYTES
     least = _ENOUGH_COLUMNS if enough else _LEAST_COLUMNS
     return int(min(512, max(_CACHE_BYTES // column, least))) // 64 * 64

@@ -99,7 +99,7 @@ def pair_steps(
     limit = min(max(64, SLICE // max(256, members.size)), left)
     code, done = _pairs.move(
         problem, members, K, F, beta, diagonal,
-        noise=1e-12, stop_at=stop_at, limit=limit,
+        noise=_pairs.DOUBLE_NOISE, stop_at=stop_at, limit=limit,
     )  # fmt: skip
     return code, done, gained(problem, members, before, (beta, F))
 

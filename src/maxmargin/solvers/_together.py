@@ -6,7 +6,7 @@ Update: what :class:`~maxmargin.solvers.WorkingSetSmo` does when its working set
 everything, with the same compiled steps: second-order pairs in float64 from β = 0, then F
 summed anew from β, and the figures of optimality and objective from that F.
 
-Stop: violation ≤ tol. A problem that misses it within ``limit`` pairs is left to the
+Stop: violation ≤ tol. Problems that miss it within ``limit`` pairs in all are left to the
 solver itself, which can be watched and stopped.
 
 Cost: the same arithmetic; but a fit of some hundred rows, which takes a tenth of a
@@ -112,6 +112,7 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
             values, q, gradient[:q], b, lower, upper, 0.0, side[:q], own[:q],
             DOUBLE_NOISE, stop_at, limit, space, done, last,
         )  # fmt: skip
+        limit -= done[0]
         if code != CONVERGED:
             return t
         fresh_gradient(values, q, b, p, f)
@@ -140,7 +141,7 @@ _solve_each = njit(_solve_each)
 def solve_together(
     K: Vector, diagonal: Vector, groups: Sequence[Group], tol: float
 ) -> list[Answer] | None:
-    """The answers of all problems; None where one is not found within 50 ms or so.
+    """The answers of all problems; None where they are not found within 50 ms or so.
 
     Parameters
     ----------

@@ -62,10 +62,10 @@ COMMON_RULES: dict[str, Rule] = {
     "intercept": one_of("regularised", "free"),
     "intercept_scaling": Rule(
         FINITE_C.kind,
-        lambda value: abs(value) <= _WIDEST,
-        f"a number between {-_WIDEST:g} and {_WIDEST:g}",
+        lambda value: 0.0 < value <= _WIDEST,
+        f"a number above 0, and at most {_WIDEST:g}",
         "it is the value of the constant column, whose square must be a float64; 1 is "
-        "customary",
+        "customary, and fit_intercept=False leaves it out",
     ),
     "solver": solver_rule(NAMES),
     "tol": FINITE_C._replace(
@@ -120,13 +120,6 @@ class LinearMachine(CallbackSupport, BaseEstimator):
     def _checked_task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         """The task, and refusals of what no machine can solve."""
         check_parameters(self)
-        if self.fit_intercept and self.intercept_scaling <= 0.0:
-            msg = (
-                f"Intercept scaling is {self.intercept_scaling!r} but needs to be "
-                "greater than 0. To disable fitting an intercept, set "
-                "fit_intercept=False."
-            )
-            raise InputError(msg)
         task = self._task(X, y, sample_weight)
         check_magnitude(task.rows, lambda norm2: norm2)
         return task

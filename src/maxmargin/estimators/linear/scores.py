@@ -12,6 +12,7 @@ from maxmargin.design import Design
 from maxmargin.errors import InputError
 from maxmargin.parallel import Workers
 from maxmargin.validation import prediction_rows
+from maxmargin.validation.csr import check_structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,10 +84,9 @@ def _products(rows: Any, coef: Vector, n_jobs: int | None) -> Vector:
 
 def _checked_weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
     """The public attributes, which anybody may have changed."""
-    width, given = estimator.n_features_in_, estimator.coef_
-    given = given.toarray() if sparse.issparse(given) else given
-    coef = np.atleast_2d(np.asarray(given, dtype=np.float64))
-    intercept = np.asarray(estimator.intercept_, dtype=np.float64)
+    width = estimator.n_features_in_
+    coef = np.atleast_2d(_numbers(estimator.coef_))
+    intercept = _numbers(estimator.intercept_)
     if intercept.ndim == 0:  # 0.0: none was fitted
         intercept = np.full(lines, float(intercept))
     right = coef.shape == (lines, width) and intercept.shape == (lines,)
@@ -98,6 +98,29 @@ def _checked_weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
         )
         raise InputError(msg)
     return coef, intercept
+
+
+def _numbers(given: Any) -> Vector:
+    """As an array; an empty one where that is not possible."""
+    try:
+        if sparse.issparse(given):
+            check_structure(given)  # which SciPy believes
+            given = given.toarray()
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty((0, 0))
+
+
+def _count_of_classes(estimator: Any) -> int:
+    classes = estimator.classes_
+    count = classes.size if isinstance(classes, np.ndarray) else 0
+    if count < 2:
+        msg = (
+            f"The internal representation of {type(estimator).__name__} was altered: "
+            f"classes_ is {classes!r}; it must hold two labels at least; fit it anew"
+        )
+        raise InputError(msg)
+    return count
 
 
 class LinearScores:
@@ -119,7 +142,7 @@ class LinearScores:
             With two classes, positive for ``classes_[1]``; with more, a score for each.
         """
         check_is_fitted(self)
-        decision = outputs_of(self, X, n_problems(len(self.classes_)))
+        decision = outputs_of(self, X, n_problems(_count_of_classes(self)))
         return decision.ravel() if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> NDArray[Any]:

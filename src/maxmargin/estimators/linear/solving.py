@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Before", "LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
 
+_FULL = 1.0 - 1e-12  # of a bound, which is a product and may be rounded
 AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 
 
@@ -66,6 +67,7 @@ class Before(NamedTuple):
 
     beta: Table
     weights: Table  # that of the constant column, if there is one, behind the others
+    growth: float = 1.0  # of C since then
 
     @classmethod
     def of(cls, machine: Any, task: LinearTask) -> Before:
@@ -92,20 +94,21 @@ def solve_all(
     task: LinearTask,
     before: Before | None,
     bridges: Sequence[Observer],
+    kept: Design | None = None,
 ) -> list[Solved]:
     """Every problem of a task; several at a time, one thread each, if there are several.
 
-    A single one has all threads.
+    A single one has all threads. ``kept`` is the design of the same rows, if there is
+    one already, with its threads and all that it has computed.
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
     # One for all classes, whichever thread comes first.
     seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    with (
-        Interrupt() as interrupt,
-        Workers(estimator.n_jobs, interrupt.abandon) as workers,
-    ):
-        design = design_of(estimator, task, workers)
+    workers = Workers(estimator.n_jobs) if kept is None else kept.workers
+    with Interrupt() as interrupt, workers:
+        workers.on_failure = interrupt.abandon
+        design = design_of(estimator, task, workers) if kept is None else kept
 
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design)
@@ -145,11 +148,28 @@ def _scaling(estimator: Any) -> float:
 
 
 def _start(problem: Any, before: Before, number: int) -> Table | Vector:
-    """What a solver of one problem begins with: β, or w where the penalty is ‖w‖₁."""
+    """What a solver of one problem begins with: β, or w where the penalty is ‖w‖₁.
+
+    Dual variables that were at their bound go to the new one: they are those of rows
+    inside the margin, most of which stay there.
+    """
     if isinstance(problem, LinearJointProblem):
-        return np.ascontiguousarray(before.beta.T)
-    known = before.weights if problem.lasso else before.beta
-    return np.asarray(known[number], np.float64)
+        beta = np.ascontiguousarray(before.beta.T)
+        own = beta[np.arange(problem.n), problem.codes]
+        beta[_were_full(own, problem.C, before)] *= before.growth
+        return beta
+    if problem.lasso:
+        return np.asarray(before.weights[number], np.float64)
+    beta = np.array(before.beta[number], np.float64)
+    bound = np.where(beta > 0.0, problem.upper, -problem.lower)
+    beta[_were_full(np.abs(beta), bound, before)] *= before.growth
+    return beta
+
+
+def _were_full(size: Vector, bound: Vector, before: Before) -> NDArray[np.bool_]:
+    """Which dual variables of that size were at the bound that has grown to this one."""
+    full: NDArray[np.bool_] = before.growth * size >= _FULL * bound
+    return full & (size > 0.0) & (before.growth != 1.0)
 
 
 def _lines(problem: Any, model: Any) -> tuple[Table, Vector, Table]:

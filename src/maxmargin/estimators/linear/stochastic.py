@@ -284,11 +284,12 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
     ) -> None:
         """Become the fitted machine of the outcomes."""
         certificates, used = [], np.zeros(task.codes.size, dtype=bool)
+        # A part of a fit runs to no tol, and is judged by the machine's all the same.
+        judge: Any = replace(solver, tol=float(self.tol))  # type: ignore[type-var]
         for k, (problem, outcome) in enumerate(solved):
             used |= outcome.model.beta != 0.0
             name = _name(task.classes, k)
-            proof = certificate_of(problem, outcome, solver, name=name)
-            certificates.append(replace(proof, tol=float(self.tol)))
+            certificates.append(certificate_of(problem, outcome, judge, name=name))
         radius = max(longest, self._radius) if goes_on else longest
         outcomes = [outcome for _, outcome in solved]
         found = self._attributes(task, [one.model for one in outcomes])

@@ -105,7 +105,9 @@ def _task(shadow: Any, rows: Any, labels: Labels, weight: Vector | None) -> Task
 def _codes(given: NDArray[Any], classes: NDArray[Any]) -> Index:
     """Positions of labels among the classes that were announced."""
     place = {label: k for k, label in enumerate(classes.tolist())}
-    labels, inverse = np.unique(given, return_inverse=True)
+    labels, inverse = given, np.arange(given.size)
+    if not given.dtype.hasobject:  # which need not have an order
+        labels, inverse = np.unique(given, return_inverse=True)
     unknown = [label for label in labels.tolist() if label not in place]
     if unknown:
         msg = (

@@ -75,7 +75,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     max_iter : int, default=1000
         Limit, in the unit of the solver that runs: epochs, Newton steps, iterations.
     intercept : {'regularised', 'free'}, default='regularised'
-        'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
+        'free': the intercept costs nothing, as in :class:`~maxmargin.SVC`.
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
             'interior-point', 'gram', 'lasso-newton', 'lasso-descent', \
             'lasso-interior', 'lasso-relay', 'crammer-singer', 'joint-newton', \

@@ -84,8 +84,8 @@ class GramSmo(Steppable):
     tol : float
         Relative duality gap accepted.
     max_iter : int
-        Epochs of n pair steps, and Newton steps, at most; −1 for 10⁷ pair steps, or 100
-        epochs if that is more.
+        Epochs of n pair steps, and Newton steps, at most in all; −1 for 10⁷ pair steps,
+        or 100 epochs if that is more, and the limit of Newton's own.
     cache_bytes : int
         Memory for products of rows.
     """
@@ -129,9 +129,11 @@ class GramSmo(Steppable):
         limit = self.max_iter * problem.n if self.max_iter > 0 else self.max_iter
         return WorkingSetSmo(tol, limit, self.cache_bytes)
 
-    def _newton(self, squared: bool, goal: float) -> Any:
-        method = Newton if squared else ProximalNewton
-        return method(tol=goal, max_iter=self.max_iter)
+    def _newton(self, state: State, goal: float) -> Any:
+        """Newton's method for the loss, with the steps that the epochs have left."""
+        method = Newton if state.template.ridge.any() else ProximalNewton
+        left = self.max_iter if self.max_iter < 0 else self.max_iter - _epochs(state)
+        return method(tol=goal, max_iter=left)
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` units of the kernel solver, or Newton steps."""
@@ -160,18 +162,19 @@ class GramSmo(Steppable):
             state.tol *= _FINER
             return Status.RUNNING
         affordable = self._fits(problem.design) and problem.n <= _MOST_ROWS
-        if affordable and self.n_iter(state) >= _CRAWL:
+        steps_left = self.max_iter < 0 or _epochs(state) < self.max_iter
+        if affordable and steps_left and _epochs(state) >= _CRAWL:
             self._turn(problem, state, solver.model(state.template, state.inner).beta)
         return status
 
     def _turn(self, problem: LinearProblem, state: State, beta: Vector) -> None:
         """Newton's method takes over."""
-        newton = self._newton(problem.squared, self.tol)
+        newton = self._newton(state, self.tol)
         state.turned = Turned(newton.start(_there(problem), beta), self.tol)
 
     def _step(self, problem: LinearProblem, state: State, turned: Turned) -> Status:
         """One Newton step, and a look where its own gap is small enough."""
-        newton = self._newton(problem.squared, turned.goal)
+        newton = self._newton(state, turned.goal)
         status: Status = newton.advance(_there(problem), turned.state, 1)
         if status is Status.RUNNING:
             return status
@@ -198,7 +201,7 @@ class GramSmo(Steppable):
             found = self._solver(problem, state.tol).model(state.template, state.inner)
             w = pull = design.back(found.beta)
         else:
-            newton = self._newton(problem.squared, state.turned.goal)
+            newton = self._newton(state, state.turned.goal)
             found = newton.model(_there(problem), state.turned.state)
             L = design.turned.X
             w = design.back(solve_triangular(L, found.w, lower=True, trans="T"))
@@ -212,18 +215,29 @@ class GramSmo(Steppable):
     def explain(self, problem: LinearProblem, state: State) -> Step:
         """What the solver at work did."""
         if state.turned is not None:
-            newton = self._newton(problem.squared, state.turned.goal)
+            newton = self._newton(state, state.turned.goal)
             step: Step = newton.explain(_there(problem), state.turned.state)
             return step
         return self._solver(problem, state.tol).explain(state.template, state.inner)
 
+    def ran(self, state: State) -> str:
+        """Pairs alone, or Newton's method after them."""
+        if state.turned is None:
+            return type(self).__name__
+        newton = self._newton(state, state.turned.goal)
+        return f"{type(self).__name__}, then {type(newton).__name__}"
+
     def n_iter(self, state: State) -> int:
         """Epochs of n pair steps, begun, and Newton steps."""
-        epochs = -(-int(state.inner.iterations) // state.template.n)
         if state.turned is None:
-            return epochs
-        newton = self._newton(bool(state.template.ridge.any()), state.turned.goal)
-        return epochs + int(newton.n_iter(state.turned.state))
+            return _epochs(state)
+        newton = self._newton(state, state.turned.goal)
+        return _epochs(state) + int(newton.n_iter(state.turned.state))
+
+
+def _epochs(state: State) -> int:
+    """Of n pair steps, begun."""
+    return -(-int(state.inner.iterations) // state.template.n)
 
 
 def _there(problem: LinearProblem) -> LinearProblem:

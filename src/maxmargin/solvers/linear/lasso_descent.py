@@ -224,6 +224,9 @@ class LassoDescent(Steppable):
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` slices of an epoch, or looks at all columns."""
+        if self.max_iter == 0:
+            state.looked = Measures.of_linear(problem, self.model(problem, state))
+            return Status.MAX_ITER
         design, price = problem.design, np.zeros(problem.n)
         np.divide(1.0, problem.ridge, out=price, where=problem.ridge > 0.0)
         visits = max(1, _SLICE * design.width // max(1, design.stored))

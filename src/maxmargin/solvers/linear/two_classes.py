@@ -137,15 +137,23 @@ class TwoClasses(Steppable):
         step: Step = self._solver(binary, state.goal).explain(binary, state.inner)
         return step
 
+    def ran(self, state: State) -> str:
+        """By which solver: ``max_iter`` counts its iterations."""
+        return f"{type(self).__name__} by {type(_like(state)).__name__}"
+
     def n_iter(self, state: State) -> int:
         """Iterations of the solver at work."""
-        solver: Any = ProximalNewton() if state.by_newton else DualDescent()
-        return int(solver.n_iter(state.inner))
+        return int(_like(state).n_iter(state.inner))
 
     def _solver(self, binary: LinearProblem, goal: float) -> Any:
         if binary.design.width <= WIDE:
             return ProximalNewton(tol=goal, max_iter=self.max_iter)
         return DualDescent(tol=goal, max_iter=self.max_iter, seed=self.seed)
+
+
+def _like(state: State) -> Any:
+    """A solver of the kind that is at work."""
+    return ProximalNewton() if state.by_newton else DualDescent()
 
 
 def _binary(problem: LinearJointProblem) -> LinearProblem:
