@@ -105,6 +105,42 @@ class TestPeak:
         assert float(violation) <= 1e-3
         assert peak <= cache_size + 100
 
+    def test_a_large_fit_with_a_small_cache(self):
+        body = """
+            X, y, *_ = data.covtype_binary(50_000)
+            machine = SVC(C=10.0, gamma=8.0, cache_size=200)
+            machine.fit(X[:3000], y[:3000])  # compiles
+            measured(lambda: machine.fit(X, y))
+            print(machine.fit_status_, certify(machine, X, y).violation)
+        """
+        peak, said = growth(body)
+        print(f"covtype 50k, cache_size=200: {peak:.0f} MB")
+        status, violation = said[0].split()
+        assert status == "0"
+        assert float(violation) <= 1e-3
+        assert peak <= 200 + 300
+
+    def test_hashed_words_take_little_beside_the_cache(self):
+        body = """
+            from scipy import sparse
+            rng = np.random.default_rng(0)
+            n, d, each = 3000, 2**18, 60
+            columns = np.sort(rng.integers(0, d, (n, each)), axis=1).ravel()
+            values = np.abs(rng.standard_normal(n * each)) / each**0.5
+            X = sparse.csr_matrix((values, columns, np.arange(0, n * each + 1, each)),
+                                  shape=(n, d))
+            X.sum_duplicates()
+            y = rng.integers(0, 2, n)
+            machine = SVC(gamma=1.0, cache_size=50, n_jobs=2)
+            machine.fit(X[:1500], y[:1500])  # compiles; its scratch is given back
+            measured(lambda: machine.fit(X, y))
+            print(machine.fit_status_)
+        """
+        peak, said = growth(body)
+        print(f"3,000 rows of 2^18 columns, cache_size=50: {peak:.0f} MB")
+        assert said == ["0"]
+        assert peak <= 50 + 300
+
     def test_many_classes_share_the_cache(self):
         body = """
             X, y, *_ = data.letter()
