@@ -256,7 +256,7 @@ class Design:
     def transposed(self) -> Design:
         """A copy of the columns as rows, the constant behind the others."""
         with np.errstate(over="ignore"):  # then it is not the same number
-            kept = np.float64(self.scaling).astype(self.X.dtype)
+            kept = float(np.float64(self.scaling).astype(self.X.dtype))
         dtype = self.X.dtype if kept == self.scaling else np.float64
         if self.sparse:
             parts = [self.X.T]
