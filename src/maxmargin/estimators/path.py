@@ -33,9 +33,9 @@ def path(
 
     The problems are solved in the order of rising C, each from the coefficients of the
     one before: those of a kernel machine on one kernel matrix, those of a linear machine
-    on rows that are prepared once (docs/linear.md says what that saves). When no coefficient of a kernel machine is at its
-    bound, the answer holds for every larger C and is not sought again (its ``n_iter_`` is
-    then 0).
+    on rows that are prepared once (docs/linear.md says what that saves). When no
+    coefficient of a kernel machine is at its bound, the answer holds for every larger C
+    and is not sought again (its ``n_iter_`` is then 0).
 
     Parameters
     ----------
