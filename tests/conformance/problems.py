@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.datasets import make_moons
 from tests.data import libsvm
 
+from maxmargin.kernels.copies import CopiedGram, distinct_points
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.twins import TwinGram
 from maxmargin.kernels.vector import Linear, Polynomial, Rbf
@@ -57,11 +58,17 @@ class Case(NamedTuple):
     machine: str = "SVC"
     nu: float = 0.3
     epsilon: float = 0.0
+    copies: bool = False  # whether the Gram knows which rows are copies
 
     def build(self, n_jobs: int = 1) -> Problem:
         """The Problem, its kernel values made by ``n_jobs`` threads."""
         X, y, C = self.points()
         gram = training_gram(self.kernel, X, workers=Workers(n_jobs))
+        if self.copies:
+            rows = np.column_stack([X.toarray() if sp.issparse(X) else X, y])
+            _, first = np.unique(rows, axis=0, return_inverse=True)
+            kept, place = distinct_points(first, np.arange(y.size))
+            gram = CopiedGram(gram.narrowed(kept), place)
         if self.machine == "NuSVC":
             return nu_svc(gram, y, C, self.nu)
         if self.machine == "SVR":
@@ -228,6 +235,30 @@ DESCRIPTIONS = [
          cache_bytes=FEW),
 ]  # fmt: skip
 CASES = MARGINS + REGRESSIONS + DESCRIPTIONS
+
+
+def repeated(points: Callable[[], Points]) -> Callable[[], Points]:
+    """Some rows up to four times, at prices of their own."""
+
+    @cache
+    def again() -> Points:
+        X, y, C = points()
+        rng = np.random.default_rng(9)
+        times = rng.choice([1, 1, 2, 4], size=y.size)
+        some = rng.permutation(np.repeat(np.arange(y.size), times))
+        return Points(X[some], y[some], C[some] * rng.choice([0.5, 1.0], some.size))
+
+    return again
+
+
+# For the solver that merges copies; its Gram knows them.
+REPEATED = [
+    case._replace(name=f"{case.name}-repeated", points=repeated(case.points), copies=True)
+    for case in CASES
+    if case.name in {"heart-rbf", "heart-sparse", "heart-weighted", "moons", "svr-wave",
+                     "heart-squared-hinge", "heart-no-intercept", "svr", "nu-svc",
+                     "one-class", "svdd-linear", "contradictions"}
+]  # fmt: skip
 # Pegasos has no intercept and knows the plain hinge only.
 UNBALANCED = [
     case._replace(balanced=False)

@@ -1,6 +1,9 @@
 """The solvers that the conformance suite holds to the contract, and on which problems."""
 
-from tests.conformance.problems import BY_NAME, CASES, SMALL, UNBALANCED, Case
+from dataclasses import replace
+from typing import Any
+
+from tests.conformance.problems import BY_NAME, CASES, REPEATED, SMALL, UNBALANCED, Case
 
 from maxmargin.solvers import (
     Chunking,
@@ -13,6 +16,7 @@ from maxmargin.solvers import (
     Smo,
     WorkingSetSmo,
 )
+from maxmargin.solvers.distinct import Distinct
 
 EPOCHS = 20  # enough for Pegasos to fetch, evict and clip; not to converge
 FEW_POINTS = 600  # an interior point method is O(n³)
@@ -24,6 +28,17 @@ def smo(case: Case) -> Smo:
 
 def working_set(case: Case) -> WorkingSetSmo:
     return WorkingSetSmo(tol=case.tol, cache_bytes=case.cache_bytes)
+
+
+def distinct(case: Case) -> Distinct:
+    return Distinct(working_set(case))
+
+
+def changed(solver: Any, **parameters: Any) -> Any:
+    """The same solver with other parameters, beneath one that merges copies too."""
+    if isinstance(solver, Distinct):
+        return Distinct(replace(solver.solver, **parameters))
+    return replace(solver, **parameters)
 
 
 def smo_platt(case: Case) -> PlattSmo:
@@ -64,6 +79,7 @@ EXACT = [
     *((make, case) for make in (smo_platt, smo_simple) for case in _PAIRED),
     *((coordinate_ascent, case) for case in _SINGLE),
     *((qp, case) for case in SMALL),
+    *((distinct, case) for case in REPEATED),
 ]
 # Not those whose one unit is the whole programme: what is given to them helps nothing,
 # and however few steps they may take, their last one can solve it.

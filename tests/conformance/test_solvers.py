@@ -34,7 +34,9 @@ from tests.conformance.solvers import (
     EXACT,
     RESTARTABLE,
     STOPPABLE,
+    changed,
     decomposition,
+    distinct,
     pegasos,
     qp,
     smo,
@@ -56,6 +58,8 @@ SOME = (
     "heart-squared-hinge",
     "moons",
     "contradictions",
+    "moons-repeated",
+    "svr-repeated",
     "svr-wave",
     "nu-svr-wave",
     "nu-svc-moons",
@@ -65,7 +69,8 @@ SOME = (
 
 
 EXACTLY = ("heart-rbf", "heart-sparse", "heart-weighted", "heart-squared-hinge", "svr",
-           "nu-svc", "one-class", "contradictions")  # fmt: skip
+           "nu-svc", "one-class", "contradictions", "heart-rbf-repeated", "svr-repeated",
+           "heart-squared-hinge-repeated", "nu-svc-repeated")  # fmt: skip
 
 
 def name(value: Any) -> str:
@@ -232,7 +237,8 @@ def test_dual_never_falls(make, case):
     assert seen[-1] > seen[0]
     # The solver's own figure is made from the gradient it has.
     single = problem.gram.precisions[0] == np.float32 and problem.n > 1000
-    blur = (1e-6 if single and make is working_set else 1e-9) * max(map(abs, seen))
+    rounding = {working_set: 1e-6, distinct: 4e-6} if single else {}  # of larger prices
+    blur = rounding.get(make, 1e-9) * max(map(abs, seen))
     assert np.diff(told).min(initial=0.0) >= -blur
     assert told[-1] == pytest.approx(seen[-1], abs=blur)
 
@@ -355,7 +361,7 @@ def test_a_finished_run_stays_finished(make, case):
 def test_goes_on_with_a_smaller_tol(make, case):
     solver, problem = make(case), case.build()
     state = solver.start(problem)
-    run(dataclasses.replace(solver, tol=0.3), problem, state=state)
+    run(changed(solver, tol=0.3), problem, state=state)
     end = run(solver, problem, state=state)
     assert end.status is Status.CONVERGED
     exact = plain(case, end.model.beta)
@@ -423,7 +429,7 @@ def test_pegasos_takes_no_warm_start():
 @pytest.mark.parametrize("limit", [0, 1, 10])
 def test_max_iter(make, case, limit):
     whole = reference(make, case)
-    solver, problem = dataclasses.replace(make(case), max_iter=limit), case.build()
+    solver, problem = changed(make(case), max_iter=limit), case.build()
     end = run(solver, problem)
     assert end.n_iter <= limit
     if whole.n_iter > limit:

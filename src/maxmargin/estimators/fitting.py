@@ -13,9 +13,15 @@ from maxmargin.estimators.advice import CALLER
 from maxmargin.estimators.definiteness import warn_if_indefinite
 from maxmargin.estimators.folds import out_of_fold
 from maxmargin.estimators.parts import judged, solve
-from maxmargin.estimators.solver_choice import chosen_solver
-from maxmargin.estimators.together import plain_margins, solved_alone, solved_together
+from maxmargin.estimators.solver_choice import chosen_solver, merges_copies
+from maxmargin.estimators.together import (
+    FEW,
+    plain_margins,
+    solved_alone,
+    solved_together,
+)
 from maxmargin.estimators.workbench import workbench
+from maxmargin.kernels.alike import first_alike
 from maxmargin.kernels.factory import training_gram
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 from maxmargin.parallel import Workers
@@ -97,17 +103,17 @@ def solve_all(
         )
         watching = [interrupt, *observers]
         bench = workbench(
-            gram, first.parts, first.scheme, cache_bytes, workers, again=again
-        )
+            gram, first.parts, first.scheme, cache_bytes, workers,
+            again=again, first=_copies(estimator, first),
+        )  # fmt: skip
         solver = chosen_solver(estimator, bench.share)
         margins = plain_margins(estimator, first) if unwatched else None
 
         def one(number: int, gram: Any) -> list[_Step]:
             if margins is not None and not interrupt.pressed:
                 alone = solved_alone(
-                    margins[number], gram, solver.tol, bench.share,
-                    counted=not bench.shared,
-                )  # fmt: skip
+                    margins[number], gram, solver, bench.share, counted=not bench.shared
+                )
                 if alone is not None:
                     return [_Step(alone, np.empty(0), [])]
             parts = [task.parts[number] for task in tasks]
@@ -141,6 +147,21 @@ def solve_all(
         )
         n_kernel = 0  # of the whole path, told once
     return solutions
+
+
+def _copies(estimator: Any, task: Task) -> Index | None:
+    """For every row the first that it is a copy of, where that saves something."""
+    # The few are solved in one call, watched or not to the same bits.
+    many = task.rows.shape[0] > FEW
+    formula = isinstance(task.kernel, tuple)  # neither a matrix nor somebody's function
+    if not (many and formula and merges_copies(estimator) and task.parts[0].merges):
+        return None
+    if task.scheme is not None:
+        return first_alike(task.rows, task.scheme.codes)
+    (part,) = task.parts
+    targets = np.zeros(task.rows.shape[0])
+    targets[part.rows] = part.targets()
+    return first_alike(task.rows, targets)
 
 
 class _Step(NamedTuple):

@@ -15,7 +15,9 @@ import numpy as np
 
 from maxmargin.errors import InputError, Stop
 from maxmargin.estimators.own_certificate import certificate_of
+from maxmargin.kernels.copies import CopiedGram
 from maxmargin.solvers.base import drive
+from maxmargin.solvers.distinct import Distinct
 from maxmargin.solvers.follower import Follower
 
 if TYPE_CHECKING:
@@ -62,6 +64,11 @@ class Part:
     rows: Index
     weight: Vector
     follows = False  # whether the tolerance depends on the answer
+    merges = True  # whether copies of a point can be one variable
+
+    def targets(self) -> Vector:
+        """What must be equal for equal rows to be copies: nothing, as a rule."""
+        return np.zeros(self.rows.size)
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """The instance of the template; rows whose ``kept`` is 0 get the box [0, 0]."""
@@ -217,8 +224,9 @@ def solve(
     if unit != 1.0 or part.follows:
         tol = unit * solver.tol
         runner = Follower(solver, tol, partial(part.wanted, tol=tol, unit=unit))
+    merging = isinstance(problem.gram, CopiedGram)
     outcome = drive(
-        runner,
+        Distinct(runner) if merging else runner,
         problem,
         warm=None if warm is None else part.restart(warm),
         observers=observers,
@@ -230,13 +238,14 @@ def solve(
             f"({part.name}): {outcome.stop.value}; use a finite C"
         )
         raise InputError(msg)
-    follows = isinstance(runner, Follower)
-    state: Any = outcome.state.inner if follows else outcome.state
+    state: Any = outcome.state.inner if merging else outcome.state
+    if isinstance(runner, Follower):
+        chooser, state = runner.at(state), state.inner
     return judged(
         part,
         problem,
         outcome.model,
-        runner.at(outcome.state) if follows else solver,
+        chooser,
         stop=outcome.stop,
         n_iter=outcome.n_iter,
         n_kernel=gram.n_kernel - before if counted else 0,

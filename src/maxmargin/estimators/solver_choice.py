@@ -10,7 +10,7 @@ import maxmargin.solvers
 from maxmargin.errors import InputError
 from maxmargin.estimators.prediction import is_linear
 
-__all__ = ["NAMES", "chosen_solver", "is_solver", "named_solver"]
+__all__ = ["NAMES", "chosen_solver", "is_solver", "merges_copies", "named_solver"]
 
 # name → its class in maxmargin.solvers, and whether it draws random numbers
 _CLASSES = {
@@ -54,12 +54,32 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
         options["seed"] = int(random.randint(2**31 - 1))
     if name in ("auto", "smo"):
         options["shrinking"] = bool(estimator.shrinking)
-    if name == "auto" and is_linear(estimator.kernel) and estimator.max_iter == -1:
-        kind = "ThroughWeights"  # which counts other iterations
+    if _goes_through_weights(estimator):
+        kind = "ThroughWeights"
     made = getattr(maxmargin.solvers, kind)
     if name == "pegasos":  # whose tol bounds the gap, and which is no exact solver
         options["tol"] = max(options["tol"], made.tol)
     return made(**options)
+
+
+def merges_copies(estimator: Any) -> bool:
+    """Whether its solver may see rows that are copies of each other as one.
+
+    That of production may. Those of the lectures, and a user's own, see every row; one
+    that goes through the weights has no kernel values to save.
+    """
+    joint = getattr(estimator, "multi_class", "ovo") == "crammer_singer"
+    plain = getattr(estimator, "solver", "auto") in ("auto", "smo")
+    return plain and not joint and not _goes_through_weights(estimator)
+
+
+def _goes_through_weights(estimator: Any) -> bool:
+    """Whether the kernel is linear and nobody counts pairs, of which it has none."""
+    return (
+        getattr(estimator, "solver", "auto") == "auto"
+        and is_linear(estimator.kernel)
+        and estimator.max_iter == -1
+    )
 
 
 def named_solver(name: str) -> Any:

@@ -18,13 +18,15 @@ from maxmargin.certificate import Certificate
 from maxmargin.errors import Stop
 from maxmargin.estimators.definiteness import is_semidefinite
 from maxmargin.estimators.margins import Margin
-from maxmargin.estimators.parts import Expansion, Solved
+from maxmargin.estimators.parts import Expansion, Solved, judged
+from maxmargin.kernels.copies import CopiedGram, sums_by_place
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.vector import VectorKernel
 from maxmargin.parallel import Workers
 from maxmargin.problem import Model, Objective
 from maxmargin.solvers._exchange import admits_all
 from maxmargin.solvers._together import Group, solve_together
+from maxmargin.solvers.distinct import shared_out
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +75,7 @@ def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
 
 
 def solved_alone(
-    part: Margin, gram: Any, tol: float, room: int, *, counted: bool
+    part: Margin, gram: Any, solver: Any, room: int, *, counted: bool
 ) -> Solved | None:
     """One part in one call; None where it is not small, or not solved so.
 
@@ -83,24 +85,37 @@ def solved_alone(
         One of :func:`plain_margins`.
     gram : Gram
         Of its rows.
-    tol : float
-        Largest violation accepted.
+    solver : Solver
+        The general way, to the same tolerance.
     room : int
         Bytes for its kernel values.
     counted : bool
         Whether the values that the Gram computes meanwhile are this part's.
     """
-    began, before, q = time.perf_counter(), gram.n_kernel, gram.n
-    small = admits_all(q, gram.cost) and 8 * q**2 <= room
-    if not small or gram.precisions[0] != DOUBLE:
+    merged = isinstance(gram, CopiedGram)
+    own = gram.distinct if merged else gram
+    began, before, q = time.perf_counter(), own.n_kernel, own.n
+    small = admits_all(q, own.cost) and 8 * q**2 <= room
+    if not small or own.precisions[0] != DOUBLE:
         return None
     everyone = np.arange(q, dtype=np.intp)
-    group = Group(everyone, part.y, part.C * part.weight)
-    answers = solve_together(_matrix(gram, everyone), gram.diagonal(), [group], tol)
+    y, C = part.y, part.C * part.weight
+    if merged:
+        y, C = np.empty(q), sums_by_place(gram.place, C, q)
+        y[gram.place] = part.y
+    group = Group(everyone, y, C)
+    answers = solve_together(_matrix(own, everyone), own.diagonal(), [group], solver.tol)
     if answers is None:
         return None
-    n_kernel = gram.n_kernel - before if counted else 0
-    return _solved(part, answers[0], tol, time.perf_counter() - began, n_kernel)
+    n_kernel = own.n_kernel - before if counted else 0
+    seconds = time.perf_counter() - began
+    if not merged:
+        return _solved(part, answers[0], solver.tol, seconds, n_kernel)
+    problem = part.problem(gram)
+    return judged(
+        part, problem, shared_out(problem, answers[0].beta, answers[0].gradient), solver,
+        stop=Stop.CONVERGED, n_iter=answers[0].n_iter, n_kernel=n_kernel, seconds=seconds,
+    )  # fmt: skip
 
 
 def _matrix(gram: Any, everyone: Index) -> Vector:

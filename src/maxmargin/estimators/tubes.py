@@ -34,6 +34,10 @@ class Tube(Part):
         """ε-SVR."""
         return epsilon_svr(gram, self.z, self._prices(self.C, kept), self.epsilon)
 
+    def targets(self) -> Vector:
+        """The numbers to be met."""
+        return self.z
+
     def outlives(self, problem: Problem, model: Model) -> bool:
         """No |β| at C: a larger C changes nothing."""
         return inside(problem, model)
@@ -46,6 +50,7 @@ class NuTube(Part):
     z: Vector
     C: float
     nu: float
+    merges = False  # its matrix is that of twins
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """ν-SVR."""

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+import numpy as np
+
 from maxmargin.estimators.multiclass import OneVsOne
 from maxmargin.kernels.class_tables import PairGrams
+from maxmargin.kernels.copies import CopiedGram, distinct_points
 from maxmargin.kernels.store import StoredGram, binary_gram
 from maxmargin.parallel import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from maxmargin.estimators.multiclass import Scheme
     from maxmargin.estimators.parts import Part
+
+    Index = NDArray[np.intp]
 
 __all__ = ["Workbench", "workbench"]
 
@@ -47,6 +54,7 @@ def workbench(
     workers: Workers,
     *,
     again: bool = False,
+    first: Index | None = None,
 ) -> Workbench:
     """The workbench that suits the parts.
 
@@ -64,16 +72,28 @@ def workbench(
         Threads.
     again : bool
         Whether every part is solved several times, by folds or for several C.
+    first : ndarray of int or None
+        For every row of X the first that it is a copy of; None: nobody looked, or there
+        are few. Copies have the kernel values of one row.
     """
     if len(parts) == 1:
-        return _Single(gram, parts[0], cache_bytes, again)
+        return _Single(gram, parts[0], cache_bytes, again, first)
     if isinstance(scheme, OneVsOne):
-        return _Pairs(gram, scheme, cache_bytes, workers)
-    return _Rests(gram, parts, cache_bytes, workers)
+        return _Pairs(gram, scheme, cache_bytes, workers, first)
+    return _Rests(gram, parts, cache_bytes, workers, first)
 
 
-def _of_rows(gram: Any, part: Part) -> Any:
-    return gram if part.rows.size == gram.n else gram.narrowed(part.rows)
+def _of_rows(gram: Any, part: Part, first: Index | None) -> tuple[Any, Index | None]:
+    """The Gram of the distinct rows of a part, and which of them every row is."""
+    if first is not None:
+        kept, place = distinct_points(first, part.rows)
+        return gram.narrowed(part.rows[kept]), place
+    return gram if part.rows.size == gram.n else gram.narrowed(part.rows), None
+
+
+def _of_all(gram: Any, place: Index | None) -> Any:
+    """The Gram of the rows from that of the distinct ones."""
+    return gram if place is None else CopiedGram(gram, place)
 
 
 class _Single:
@@ -81,9 +101,12 @@ class _Single:
 
     shared = False
 
-    def __init__(self, gram: Any, part: Part, cache_bytes: int, again: bool) -> None:
-        own = _of_rows(gram, part)
-        self._gram, self.share = binary_gram(own, cache_bytes, again=again)
+    def __init__(
+        self, gram: Any, part: Part, cache_bytes: int, again: bool, first: Index | None
+    ) -> None:
+        own, place = _of_rows(gram, part, first)
+        kept, self.share = binary_gram(own, cache_bytes, again=again)
+        self._gram = _of_all(kept, place)
 
     def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
         """The one problem."""
@@ -98,9 +121,20 @@ class _Pairs:
     shared = False
 
     def __init__(
-        self, gram: Any, scheme: OneVsOne, cache_bytes: int, workers: Workers
+        self,
+        gram: Any,
+        scheme: OneVsOne,
+        cache_bytes: int,
+        workers: Workers,
+        first: Index | None,
     ) -> None:
-        self._grams = PairGrams(gram, scheme.members, cache_bytes, workers)
+        members, self._places = scheme.members, None
+        if first is not None:
+            found = [distinct_points(first, one) for one in members]
+            members = [one[kept] for one, (kept, _) in zip(members, found, strict=True)]
+            self._places = [place for _, place in found]
+        self._sizes = [one.size for one in members]
+        self._grams = PairGrams(gram, members, cache_bytes, workers)
         self._pairs, self._workers = scheme.pairs, workers
         self.share = self._grams.share
 
@@ -109,7 +143,7 @@ class _Pairs:
 
         def one(number: int) -> tuple[Result, int]:
             _, gram = self._grams.pair(*self._pairs[number])
-            found = work(number, gram)
+            found = work(number, _of_all(gram, self._place(*self._pairs[number])))
             if isinstance(gram, StoredGram):
                 gram.forget()
             return found, int(gram.n_kernel)
@@ -120,6 +154,12 @@ class _Pairs:
             found = outside.map(one, range(len(self._pairs)))
         own = sum(count for _, count in found)
         return [result for result, _ in found], self._grams.n_kernel + own
+
+    def _place(self, i: int, j: int) -> Index | None:
+        """Which of the pair's distinct points its rows are."""
+        if self._places is None:
+            return None
+        return np.concatenate([self._places[i], self._places[j] + self._sizes[i]])
 
 
 class _Rests:
@@ -132,15 +172,19 @@ class _Rests:
     shared = True
 
     def __init__(
-        self, gram: Any, parts: Sequence[Part], cache_bytes: int, workers: Workers
+        self,
+        gram: Any,
+        parts: Sequence[Part],
+        cache_bytes: int,
+        workers: Workers,
+        first: Index | None,
     ) -> None:
-        self._gram = _of_rows(gram, parts[0])
+        own, place = _of_rows(gram, parts[0], first)
         self._count, self._workers = len(parts), workers
-        need = self._gram.n**2 * self._gram.precisions[0].itemsize
-        self._stored = self._gram.cost > 0.0 and need <= cache_bytes // 2
+        need = own.n**2 * own.precisions[0].itemsize
+        self._stored = own.cost > 0.0 and need <= cache_bytes // 2
         self.share = max(1, cache_bytes // 8) if self._stored else cache_bytes
-        if self._stored:
-            self._gram = StoredGram(self._gram)
+        self._gram = _of_all(StoredGram(own) if self._stored else own, place)
 
     def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
         """All classes."""
