@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-__all__ = ["Workers", "effective_jobs", "one_blas_thread"]
+__all__ = ["Tally", "Workers", "effective_jobs", "one_blas_thread"]
 
 _PIECES = 4  # that work is cut into for each thread: who comes late finds fewer left
 
@@ -91,6 +91,23 @@ def one_blas_thread() -> AbstractContextManager[None]:
     spinning on a core of ours; and results do not depend on how many it would take.
     """
     return _one_blas_thread
+
+
+class Tally:
+    """A count that several threads add to."""
+
+    def __init__(self, total: int = 0) -> None:
+        self.total = total
+        self._lock = threading.Lock()
+
+    def add(self, some: int) -> None:
+        """More of it. Without a lock, of two threads at a time one would be lost."""
+        with self._lock:
+            self.total += some
+
+    def __reduce__(self) -> tuple[type[Tally], tuple[int]]:
+        # a lock cannot be pickled
+        return Tally, (self.total,)
 
 
 class _Inside(threading.local):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from maxmargin.errors import InputError
-from maxmargin.parallel import Workers, effective_jobs
+from maxmargin.parallel import Tally, Workers, effective_jobs
 
 
 @pytest.fixture
@@ -131,3 +131,21 @@ def test_threads_are_told_of_a_failure_before_they_are_waited_for():
 def test_a_block_that_ends_well_fails_nobody():
     with Workers(2, pytest.fail) as workers:
         assert workers.map(abs, [-1, -2]) == [1, 2]
+
+
+def test_no_count_is_lost():
+    tally = Tally()
+    gate = threading.Barrier(4, timeout=60)
+
+    def add():
+        gate.wait()
+        for _ in range(20_000):
+            tally.add(3)
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert tally.total == 4 * 20_000 * 3
+    assert pickle.loads(pickle.dumps(tally)).total == tally.total

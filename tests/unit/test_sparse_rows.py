@@ -10,7 +10,13 @@ from maxmargin.kernels import gram as gram_module
 from maxmargin.kernels import thinning, tiles
 from maxmargin.kernels.factory import expansion
 from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.thinning import both_thinned, compressed, sparse_spread, thinned
+from maxmargin.kernels.thinning import (
+    both_thinned,
+    compressed,
+    sparse_spread,
+    thinned,
+    without_zeros,
+)
 from maxmargin.kernels.vector import Linear, Rbf
 from maxmargin.parallel import Workers
 from maxmargin.rows import CsrRows, DenseRows, rows_of, spread_of
@@ -82,6 +88,17 @@ def test_a_copy_that_is_too_large_is_not_made(monkeypatch):
     assert compressed(X, np.zeros(X.shape[1]), ALONE) is None
     narrow = X.astype(np.float32)
     assert compressed(narrow, np.zeros(X.shape[1]), ALONE) is not None
+
+
+def test_the_copy_of_a_linear_machine_grows_with_n_and_d_squared():
+    """At most 32·(n + d²) numbers: 21 values a row, or few rows and many columns."""
+    few, many = np.zeros((3000, 100)), np.zeros((3000, 100))
+    few[:, :10] = many[:, :30] = 1.0
+    assert sp.issparse(without_zeros(few, ALONE))
+    assert sp.issparse(without_zeros(many, ALONE))  # d² = 10,000 numbers
+    long = np.tile(many, (20, 1))
+    assert without_zeros(long, ALONE) is long
+    assert sp.issparse(without_zeros(np.tile(few, (20, 1)), ALONE))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from maxmargin._jit.lanes import LANES
@@ -96,3 +97,32 @@ def test_products_with_the_kernel_matrix(d):
         numpy = fastest(plain, 15)
     print(f"d={d}: {ours * 1e3:.2f} ns a value, {ours / numpy:.2f} of NumPy")
     assert ours < 0.8 * numpy
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_products_of_sparse_rows(dtype):
+    """Against SciPy's product, NumPy's exp and a product, in one thread each."""
+    n, d, stored = 1000, 123, 14  # as a9a has it
+    rng = np.random.default_rng(2)
+    columns = np.concatenate([rng.choice(d, stored, replace=False) for _ in range(2 * n)])
+    X = sp.csr_array(
+        (rng.random(columns.size) + 0.1, columns, np.arange(2 * n + 1) * stored),
+        shape=(2 * n, d),
+    )
+    X.sort_indices()
+    gram = VectorGram(Rbf(1.0 / stored), X, Workers(1))
+    rows, cols = np.arange(n), np.arange(n, 2 * n)
+    coef, out = rng.normal(size=n), np.zeros(n)
+    A, B = X[:n].astype(dtype), X[n:].astype(dtype)
+    a, b = (A * A).sum(axis=1)[:, None], (B * B).sum(axis=1)
+    factor, two = dtype(-1.0 / stored), dtype(2.0)
+
+    def plain():
+        return np.exp(factor * (a + b - two * (A @ B.T).toarray())) @ coef
+
+    with threadpool_limits(1):
+        ours = fastest(lambda: gram.apply(rows, cols, coef, out, np.dtype(dtype)), 15)
+        numpy = fastest(plain, 15)
+    print(f"{np.dtype(dtype)}: {ours * 1e3:.2f} ns a value, {ours / numpy:.2f} of SciPy")
+    np.testing.assert_allclose(out / 16, plain(), rtol=1e-3, atol=1e-3)
+    assert ours < 0.15 * numpy

@@ -22,7 +22,7 @@ from maxmargin.kernels.gram import VectorCross, VectorGram, vector_diagonal
 from maxmargin.kernels.pair_gram import PairCross, PairGram, pair_diagonal
 from maxmargin.kernels.pairwise import ChiSquared, Function, Laplacian
 from maxmargin.kernels.tiles import weighted
-from maxmargin.parallel import Workers
+from maxmargin.parallel import Tally, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -292,7 +292,7 @@ class CompositeGram:
 
     def __init__(self, form: Composite, X: Any, workers: Workers) -> None:
         self.kernel, self.n = form, int(X.shape[0])
-        self._workers, self._count = workers, 0
+        self._workers, self._count = workers, Tally()
         self._tree = _Combination(form)
         alone = Workers(1)
         self._grams: list[Any] = [
@@ -338,7 +338,7 @@ class CompositeGram:
     @property
     def n_kernel(self) -> int:
         """Kernel values computed so far, one for each pair of points asked for."""
-        return self._count
+        return self._count.total
 
     def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
         """Float32 first where it is safe and n points make it worth compiling."""
@@ -356,7 +356,7 @@ class CompositeGram:
         """The kernel matrix of the points ``index``, with the same threads."""
         part = object.__new__(CompositeGram)
         part.__dict__.update(self.__dict__)
-        part.n, part._count = index.size, 0
+        part.n, part._count = index.size, Tally()
         part._grams = [gram.narrowed(index) for gram in self._grams]
         part.precisions = self.precisions_for(index.size)
         return part
@@ -368,7 +368,7 @@ class CompositeGram:
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
         _store(self._tree, self._grams, rows, cols, out, self._workers)
-        self._count += rows.size * cols.size
+        self._count.add(rows.size * cols.size)
 
     def apply(
         self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
@@ -377,7 +377,7 @@ class CompositeGram:
         factors, sums = coef.reshape(1, -1), out.reshape(-1, 1)
         dtype = np.dtype(dtype)
         _expand(self._tree, self._grams, rows, cols, factors, sums, dtype, self._workers)
-        self._count += rows.size * cols.size
+        self._count.add(rows.size * cols.size)
 
 
 class CompositeCross:

@@ -13,7 +13,7 @@ from maxmargin.errors import NumericalError
 from maxmargin.kernels import tiles
 from maxmargin.kernels.thinning import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.kernels.vector import Linear, Rbf, diagonal_of
-from maxmargin.parallel import Workers
+from maxmargin.parallel import Tally, Workers
 from maxmargin.rows import (
     DenseRows,
     Rows,
@@ -117,7 +117,7 @@ class VectorGram:
         self.n = int(X.shape[0])
         self._workers = workers
         self._index: Index | None = None
-        self._count = 0
+        self._count = Tally()
         self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
         (X,) = used_columns(X)
         spread = spread_without_means(X)  # which small ones are never asked for
@@ -169,7 +169,7 @@ class VectorGram:
         exact, short = (np.empty((some.size, some.size), t) for t in (DOUBLE, SINGLE))
         for values in (exact, short):
             self.block(some, some, values)
-        self._count = 0
+        self._count = Tally()
         diagonal = np.diagonal(exact)
         apart = diagonal[:, None] + diagonal - 2.0 * exact
         apart = apart[apart > 0.0]
@@ -197,7 +197,7 @@ class VectorGram:
     @property
     def n_kernel(self) -> int:
         """Kernel values computed so far."""
-        return self._count
+        return self._count.total
 
     @cached_property
     def design(self) -> Design | None:
@@ -226,7 +226,7 @@ class VectorGram:
         part = object.__new__(VectorGram)
         part.__dict__.update(self.__dict__)
         part.__dict__.pop("design", None)  # of all points
-        part.n, part._count = index.size, 0
+        part.n, part._count = index.size, Tally()
         if index.size != self.n or (index != np.arange(self.n)).any():
             part._index = self._global(index)
         part.precisions = self.precisions_for(index.size)
@@ -269,7 +269,7 @@ class VectorGram:
         _spread_product(
             self.kernel, sides, rows, cols, coef, mode, out, _FIRST, self._workers
         )
-        self._count += rows.size * cols.size
+        self._count.add(rows.size * cols.size)
 
     def _global(self, index: Index) -> Index:
         return index if self._index is None else self._index[index]

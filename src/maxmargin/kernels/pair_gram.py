@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from maxmargin.errors import InputError
 from maxmargin.kernels import pairwise, tiles
 from maxmargin.kernels.pairwise import Function
-from maxmargin.parallel import Workers
+from maxmargin.parallel import Tally, Workers
 from maxmargin.rows import CsrRows, DenseRows, Rows, frozen, rows_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class PairGram:
         self.kernel, self._workers = kernel, workers
         self._rows = rows_of(X)
         self._index: Index | None = None
-        self._count = 0
+        self._count = Tally()
         if isinstance(kernel, Function):
             check_function(kernel, X, X)
             self._refuse_asymmetric(kernel)
@@ -91,7 +91,7 @@ class PairGram:
     @property
     def n_kernel(self) -> int:
         """Kernel values computed so far."""
-        return self._count
+        return self._count.total
 
     def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
         """Float64 always."""
@@ -107,7 +107,7 @@ class PairGram:
         """The kernel matrix of the points ``index``, with the same threads."""
         part = object.__new__(PairGram)
         part.__dict__.update(self.__dict__)
-        part.n, part._count = index.size, 0
+        part.n, part._count = index.size, Tally()
         part._index = self._global(index)
         return part
 
@@ -137,7 +137,7 @@ class PairGram:
         _spread_pairs(
             self.kernel, sides, rows, cols, coef, mode, out, self._workers, symmetric=True
         )
-        self._count += rows.size * cols.size
+        self._count.add(rows.size * cols.size)
 
     def _global(self, index: Index) -> Index:
         return index if self._index is None else self._index[index]

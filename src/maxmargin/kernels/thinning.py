@@ -42,6 +42,7 @@ _SMALL = 1000  # rows up to which nothing is gained, and
 _FEW = 1 << 18  # values
 _GRAIN = 1 << 16  # values below which a second thread costs more than it brings
 _ROOM = 1 << 28  # bytes of a copy, beyond which rows stay as they are: speed is not all
+_LINEAR_ROOM = 32 * 8  # … of a linear machine, for each of n + d² numbers
 
 
 def thinned(
@@ -130,13 +131,15 @@ def used_columns(*matrices: Any) -> tuple[Any, ...]:
 def without_zeros(X: Any, workers: Workers) -> Any:
     """X as CSR where at most a third of its values is not zero; otherwise X.
 
-    For sums over the columns, which need no centring.
+    For sums over the columns, which need no centring. A linear machine promises memory of
+    n + d² numbers beside X: the copy has 32 times that at most.
     """
     if X.shape[0] <= _SMALL or not _may_be_compressed(X):
         return X
     if (_sample(X) != 0.0).mean() > _MOST:
         return X
-    found = compressed(X, np.zeros(X.shape[1]), workers)
+    n, d = X.shape
+    found = compressed(X, np.zeros(d), workers, _LINEAR_ROOM * (n + d**2))
     return X if found is None else found
 
 
@@ -159,11 +162,14 @@ def _on_disk(X: Any) -> bool:
 
 
 def compressed(
-    X: NDArray[np.floating[Any]], shift: NDArray[np.float64], workers: Workers
+    X: NDArray[np.floating[Any]],
+    shift: NDArray[np.float64],
+    workers: Workers,
+    room: float = np.inf,
 ) -> Any | None:
     """X as a CSR array that stores what is not zero, and all of columns with a shift.
 
-    None if that is more than a third of it, or more than there is room for.
+    None if that is more than a third of it, or more bytes than there is room for.
     """
     n, d = X.shape
     source = X.view()
@@ -176,7 +182,7 @@ def compressed(
     stored = int(ends[-1])
     kind = np.int32 if max(stored, d) <= np.iinfo(np.int32).max else np.int64
     each = X.dtype.itemsize + np.dtype(kind).itemsize
-    if stored > _MOST * X.size or stored * each > _ROOM:
+    if stored > _MOST * X.size or stored * each > min(_ROOM, room):
         return None
     indices, values = np.empty(stored, kind), np.empty(stored, X.dtype)
     workers.spread(
