@@ -174,7 +174,8 @@ def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     every = {(one["set"], one["loss"]): one for one in [*stored["rows"], *part["rows"]]}
     order = [(name, loss) for name in SETS for loss in LOSSES[SETS[name].kind]]
     rows = [every[key] for key in order if key in every]
-    return {**stored, "rows": rows, "notes": [*stored["notes"], *part["notes"]]}
+    notes = [*stored["notes"], *part["notes"], *machine.other_versions(stored, part)]
+    return {**stored, "rows": rows, "notes": notes}
 
 
 def publish(run: dict[str, Any]) -> None:

@@ -130,7 +130,8 @@ def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     every = {**old, **new}
     order = [(name, dtype) for name in SETS for dtype in DTYPES]
     rows = [every[key] for key in order if key in every]
-    return {**stored, "rows": rows, "notes": [*stored["notes"], *part["notes"]]}
+    notes = [*stored["notes"], *part["notes"], *machine.other_versions(stored, part)]
+    return {**stored, "rows": rows, "notes": notes}
 
 
 def main(given: list[str] | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.peers import ALL
 
-__all__ = ["commit", "describe"]
+__all__ = ["commit", "describe", "other_versions"]
 
 ALSO = ("numpy", "scipy", "numba")
 
@@ -64,3 +64,11 @@ def describe() -> dict[str, Any]:
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "packages": {package: _version(package) for package in packages},
     }
+
+
+def other_versions(stored: dict[str, Any], part: dict[str, Any]) -> list[str]:
+    """A sentence on the versions of a part, where they are not those of the rest."""
+    before, now = (one["machine"]["packages"] for one in (stored, part))
+    other = [f"{name} {now[name]}" for name in now if now[name] != before.get(name)]
+    sets = ", ".join(dict.fromkeys(one["set"] for one in part["rows"]))
+    return [f"Measured with {', '.join(other)}: {sets}."] if other else []

@@ -356,6 +356,10 @@ def test_a_part_replaces_its_rows_only():
     rows[0]["processor"] = "another"
     told = pages.text(merged(stored, part))
     assert "usps with abc1234 on another; letter with  on an earlier machine" in told
+    assert "Measured with" not in told
+    packages = {**part["machine"]["packages"], "numpy": "99.0"}
+    part["machine"] = {**part["machine"], "packages": packages}
+    assert "Measured with numpy 99.0: usps." in pages.text(merged(stored, part))
 
 
 def test_only_a_whole_run_rewrites_the_pages(capsys):
