@@ -1,10 +1,12 @@
 """Rows that are there more than once: found, and solved as one."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.datasets import make_classification, make_moons
 
 from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, certify, path
@@ -16,6 +18,8 @@ from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.observers import History
 from maxmargin.parallel import Workers
+from maxmargin.problem import c_svc
+from maxmargin.solvers.distinct import shared_out
 
 RNG = np.random.default_rng(0)
 
@@ -48,7 +52,7 @@ def test_equal_numbers_are_not_believed(kind, monkeypatch):
     """Rows whose numbers meet by chance are compared value by value."""
     monkeypatch.setattr(alike, "_numbers", lambda X: np.zeros(X.shape[0]))
     monkeypatch.setattr(alike, "_BLOCK", 64)  # in several blocks
-    monkeypatch.setattr(alike, "_WORTH", 0.0)
+    monkeypatch.setattr(alike, "_SMALL_WORTH", 0.0)
     X, target = repeated_rows(kind), np.zeros(600)
     first = first_alike(X, target)
     rows = X.toarray() if kind == "csr" else X
@@ -58,18 +62,31 @@ def test_equal_numbers_are_not_believed(kind, monkeypatch):
 
 def test_sparse_rows_of_other_columns_or_values_are_no_copies(monkeypatch):
     monkeypatch.setattr(alike, "_numbers", lambda X: np.zeros(X.shape[0]))
-    monkeypatch.setattr(alike, "_WORTH", 0.0)
+    monkeypatch.setattr(alike, "_SMALL_WORTH", 0.0)
     X = sp.csr_matrix(np.array([[1.0, 0, 2], [1, 2, 0], [1, 0, 3], [1, 0, 0], [1, 0, 2]]))
     assert first_alike(X, np.zeros(5)).tolist() == [0, 1, 2, 3, 0]
 
 
-def test_few_copies_are_not_worth_it():
-    X = RNG.normal(size=(1000, 3))
-    X[-49:] = X[:49]
-    assert first_alike(X, np.zeros(1000)) is None
-    X[-50:] = X[:50]
-    assert first_alike(X, np.zeros(1000))[-50:].tolist() == list(range(50))
-    assert first_alike(X, np.arange(1000.0)) is None  # no two have the same target
+@pytest.mark.parametrize(("n", "least"), [(1000, 250), (3000, 300)])
+def test_few_copies_are_not_worth_it(n, least):
+    X = RNG.normal(size=(n, 3))
+    X[1 - least :] = X[: least - 1]
+    assert first_alike(X, np.zeros(n)) is None
+    X[-least:] = X[:least]
+    assert first_alike(X, np.zeros(n))[-least:].tolist() == list(range(least))
+    assert first_alike(X, np.arange(float(n))) is None  # no two have the same target
+
+
+def test_columns_that_nobody_uses_take_no_memory():
+    """Hashed features: a number for each of 2³⁰ columns would be 8 GB."""
+    X = repeated_rows("csr")
+    wide = sp.csr_array((X.data, X.indices * (1 << 27), X.indptr), shape=(600, 1 << 30))
+    tracemalloc.start()
+    found = first_alike(wide, np.zeros(600))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(found, first_alike(X, np.zeros(600)))
+    assert peak < 10 << 20
 
 
 def test_rows_too_large_to_add_up_are_not_merged_wrongly():
@@ -156,9 +173,12 @@ def classes(k=2, kind="dense"):
     X, y = make_classification(
         700, 8, n_informative=6, n_classes=k, flip_y=0.1, random_state=k
     )
-    again = np.random.default_rng(k).integers(0, 700, 500)
-    X, y = np.concatenate([X, X[again]]), np.concatenate([y, y[again]])
+    rng = np.random.default_rng(k)
+    again = np.concatenate([np.arange(700), rng.integers(0, 700, 500)])
+    X, y = X[again], y[again]
     y[-20:] = (y[-20:] + 1) % k  # equal rows that contradict each other
+    some = rng.permutation(1200)
+    X, y = X[some], y[some]
     X = X.astype(np.float32) if kind == "float32" else X
     return (sp.csr_matrix(X) if kind == "csr" else X), y
 
@@ -214,8 +234,11 @@ def test_merged_fits_have_the_answer_of_all_rows(name, kind, merging):
 
 
 @pytest.mark.parametrize("name", ["svc-weighted", "svr", "svc-ovo", "one-class"])
-def test_no_more_support_vectors_than_with_all_rows(name, merging):
+@pytest.mark.parametrize("spread", [1.0, 1e6])
+def test_no_more_support_vectors_than_with_all_rows(name, spread, merging):
     model, k, weight = FITS[name]
+    if weight is not None:
+        weight = np.where(np.arange(1200) % 3 == 0, weight * spread, weight)
     X, y = classes(k)
     merging(True)
     merged = model.fit(X, y, weight).support_.size
@@ -249,7 +272,11 @@ def test_who_watches_sees_all_rows(merging):
     seen = []
 
     def look(snapshot):
-        seen.append((snapshot.problem.n, snapshot.model.beta.size, snapshot.step.words))
+        step = snapshot.step
+        if step.points:
+            assert step.points == (step["i"], step["j"])
+            assert f"({step['i']}, {step['j']})" not in step.words  # which says so
+        seen.append((snapshot.problem.n, snapshot.model.beta.size, step.words))
 
     watched = SVC(callbacks=[look, history := History()]).fit(X, y)
     assert copies[-1] > 300
@@ -261,11 +288,24 @@ def test_who_watches_sees_all_rows(merging):
     assert quiet.dual_coef_.tobytes() == watched.dual_coef_.tobytes()
 
 
-def test_folds_paths_and_second_fits(merging):
-    """Held-out copies, other C, and a fit that goes on from the one before."""
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_folds_hold_out_some_copies_of_a_row(loss, merging):
     copies = merging(True)
     X, y = classes(2)
-    probable = SVC(probability=True, random_state=0, tol=1e-5).fit(X, y)
+    model = SVC(loss=loss, C=0.1, probability=True, random_state=0, tol=1e-6)
+    merged = clone(model).fit(X, y)
+    assert copies[-1] > 300
+    merging(False)
+    apart = model.fit(X, y)
+    np.testing.assert_allclose(merged.predict_proba(X), apart.predict_proba(X), atol=1e-4)
+    # what is kept serves the folds too
+    assert merged.certificate_.n_kernel < apart.certificate_.n_kernel
+
+
+def test_paths_and_second_fits(merging):
+    """Other C, and a fit that goes on from the one before."""
+    copies = merging(True)
+    X, y = classes(2)
     machines = path(SVC(tol=1e-6), X, y, [0.1, 1.0, 10.0])
     warm = SVC(warm_start=True, tol=1e-6).fit(X, y)
     steps = warm.n_iter_
@@ -273,10 +313,6 @@ def test_folds_paths_and_second_fits(merging):
     assert warm.n_iter_ < 0.1 * steps
     assert min(copies) > 300
     merging(False)
-    apart = SVC(probability=True, random_state=0, tol=1e-5).fit(X, y)
-    np.testing.assert_allclose(
-        probable.predict_proba(X), apart.predict_proba(X), atol=2e-3
-    )
     for machine, C in zip(machines, [0.1, 1.0, 10.0], strict=True):
         alone = SVC(C=C, tol=1e-6).fit(X, y)
         assert machine.certificate_.ok
@@ -315,3 +351,41 @@ def test_few_rows_are_not_searched(merging):
     watched = SVC(callbacks=[History()]).fit(X, y)
     assert copies == [0]  # of the watched one
     assert quick.dual_coef_.tobytes() == watched.dual_coef_.tobytes()
+
+
+def test_many_copies_of_few_rows():
+    """Sums of thousands of boxes: nothing is left over, and all at a bound are at it."""
+    X = np.repeat(RNG.normal(size=(12, 3)), 3000, axis=0)
+    y = np.tile([0, 0, 0, 0, 1], 7200)  # within each of the rows, too
+    found = SVC(C=0.1, gamma=0.1).fit(X, y)
+    assert found.certificate_.ok
+    coef = np.abs(found.dual_coef_[0])
+    assert coef.min() > 1e-9
+    assert (coef == 0.1).sum() == found.certificate_.n_bound >= coef.size - 24
+    assert abs(found.dual_coef_.sum()) <= 1e-10 * coef.sum()
+
+
+def test_squared_hinge_at_prices_whose_inverse_is_no_number(merging):
+    copies = merging(True)
+    X, y = classes(2)
+    y = (X[:, 0] > 0).astype(int)  # no contradictions
+    merged = SVC(loss="squared_hinge", C=3e307, gamma=5.0).fit(X, y)
+    assert copies[-1] > 300
+    assert certify(merged, X, y).ok
+
+
+@pytest.mark.parametrize("filled", [300_000, 123_456, 1, 0])
+def test_rounding_leaves_nothing_over(filled):
+    """So many boxes, added up in another order, are full and the others empty."""
+    n = 300_000
+    X, y = np.ones((n + 1, 2)), np.append(np.ones(n), -1.0)
+    C = np.append(np.repeat(RNG.random(n // 100), 100), np.inf)
+    place = np.append(np.zeros(n, np.intp), 1)
+    gram = training_gram(Rbf(1.0), X, workers=Workers(1)).narrowed(np.array([0, n]))
+    problem = c_svc(CopiedGram(gram, place), y, C)
+    widest = np.argsort(-C[:n], kind="stable")
+    total = sum(sorted(C[widest[:filled]]))
+    beta = shared_out(problem, np.array([total, -total]), np.zeros(2)).beta
+    np.testing.assert_array_equal(beta[widest[:filled]], C[widest[:filled]])
+    assert not beta[widest[filled:]].any()
+    assert beta[n] == -total

@@ -151,8 +151,9 @@ def solve_all(
 
 def _copies(estimator: Any, task: Task) -> Index | None:
     """For every row the first that it is a copy of, where that saves something."""
-    # The few are solved in one call, watched or not to the same bits.
-    many = task.rows.shape[0] > FEW
+    # The few are solved in one call, watched or not to the same bits; and of brief pairs
+    # of classes merging takes longer than their kernel values do.
+    many = np.mean([part.rows.size for part in task.parts]) > FEW
     formula = isinstance(task.kernel, tuple)  # neither a matrix nor somebody's function
     if not (many and formula and merges_copies(estimator) and task.parts[0].merges):
         return None

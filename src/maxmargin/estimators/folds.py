@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.estimators.parts import solve
+from maxmargin.kernels.copies import CopiedGram
 from maxmargin.kernels.store import StoredGram
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def out_of_fold(
             scores[held] = signs[0] if signs.size else 0.0
             return None
         # What is kept of a part depends on who came first: in folds, on the threads.
-        stored = isinstance(gram, StoredGram) and gram.keeps_all
+        keeper = gram.distinct if isinstance(gram, CopiedGram) else gram
+        stored = isinstance(keeper, StoredGram) and keeper.keeps_all
         found = solve(
             part,
             gram if stored else _view(gram),

@@ -12,7 +12,7 @@ is exact: primal, dual, violation and gap are those of the whole problem.
 
 Update: that of the solver beneath, on the smaller instance. Its :math:`B` is shared out:
 in proportion to :math:`1/r_i` where there is a ridge; otherwise one copy after the other
-is filled to its bound, which leaves the fewest support vectors.
+is filled to its bound, the widest first, which leaves the fewest support vectors.
 
 Stop: that of the solver beneath.
 
@@ -44,22 +44,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Distinct", "shared_out"]
 
-_LEFT = 1e-14  # of a sum that rounding may leave over
+_LEFT = 1e-12  # of a sum, that rounding may leave over
 
 
 def _fill(place, wanted, bound, out):
     """Share ``wanted`` ≥ 0 of every group out to its points, one after the other."""
-    left = wanted.copy()
+    taken = np.zeros_like(wanted)
     for i in range(place.size):
         k = place[i]
-        if left[k] <= _LEFT * wanted[k]:
+        least, most = (1.0 - _LEFT) * wanted[k], (1.0 + _LEFT) * wanted[k]
+        if taken[k] >= least:
             out[i] = 0.0
-        elif left[k] < bound[i] * (1.0 - _LEFT):
-            out[i] = left[k]
-            left[k] = 0.0
-        else:
+        elif taken[k] + bound[i] <= most:
             out[i] = bound[i]
-            left[k] -= bound[i]
+            taken[k] += bound[i]
+        else:
+            out[i] = wanted[k] - taken[k]
+            taken[k] = wanted[k]
 
 
 _fill = njit(_fill)
@@ -76,22 +77,28 @@ def shared_out(problem: Problem, B: Vector, gradient: Vector) -> Model:
         Sums of β over the copies of each distinct point, and its gradient.
     """
     place = _copied(problem).place
-    give = _inverse(problem.ridge)
-    if give.any():  # and no bounds
-        beta = (B * _inverse(sums_by_place(place, give, B.size)))[place] * give
+    give, least = _shares(problem.ridge)
+    gradient = gradient[place]
+    if least > 0.0:  # a ridge, and no bounds
+        whole = sums_by_place(place, give, B.size)
+        portion = np.divide(B, whole, out=np.zeros_like(B), where=whole > 0.0)[place]
+        beta = portion * give
+        # A copy without a price (held out, say) has no ridge: its output is Kβ alone.
+        gradient[give == 0.0] -= least * portion[give == 0.0]
     else:
         beta = _filled(place, B, problem.lower, problem.upper)
-    return model_of(problem, beta, gradient[place])
+    return model_of(problem, beta, gradient)
 
 
 def _filled(place: Index, B: Vector, lower: Vector, upper: Vector) -> Vector:
-    """One copy after the other to its bound."""
+    """One copy after the other to its bound, those with the widest first."""
     up = B[place] > 0.0
     bound = np.where(up, upper, -lower)
     beta = np.empty(place.size)
-    _fill(place, np.abs(B), bound, beta)
-    full = np.abs(B)[place] == sums_by_place(place, bound, B.size)[place]
-    beta[full] = bound[full]  # to the bit, whatever rounding left over
+    order = np.argsort(-bound, kind="stable")
+    shares = np.empty(place.size)
+    _fill(place[order], np.abs(B), bound[order], shares)
+    beta[order] = shares
     return np.where(up, beta, -beta)
 
 
@@ -143,7 +150,7 @@ class Distinct(Steppable):
             p=p,
             lower=sums_by_place(place, problem.lower, size),
             upper=sums_by_place(place, problem.upper, size),
-            ridge=_inverse(sums_by_place(place, _inverse(problem.ridge), size)),
+            ridge=_merged_ridge(problem.ridge, place, size),
         )
         merged = None if warm is None else sums_by_place(place, warm, size)
         state.inner = self.solver.start(_smaller(problem, state), merged)
@@ -171,11 +178,15 @@ class Distinct(Steppable):
         told: Step = self.solver.explain(_smaller(problem, state), state.inner)
         _, firsts = np.unique(_copied(problem).place, return_index=True)
         points = tuple(int(firsts[point]) for point in told.points)
+        numbers = {
+            key: int(firsts[value]) if key in ("i", "j") else value
+            for key, value in told.items()
+        }
         words = (
             f"{firsts.size:,} of {problem.n:,} points are distinct, and numbered here "
             f"among themselves: {told.words}"
         )
-        return replace(told, words=words, points=points)
+        return replace(told, words=words, numbers=numbers, points=points)
 
     def n_iter(self, state: State) -> int:
         """Iterations of the solver beneath."""
@@ -195,6 +206,20 @@ def _smaller(problem: Problem, state: State) -> Problem:
     )  # fmt: skip
 
 
-def _inverse(ridge: Vector) -> Vector:
-    """1/r; 0 where there is none."""
-    return np.divide(1.0, ridge, out=np.zeros_like(ridge), where=ridge > 0.0)
+def _shares(ridge: Vector) -> tuple[Vector, float]:
+    """1/r in units of the largest, 0 where there is none; and the least ridge, or 0.
+
+    1/r itself, and more so the sum of several, may be too large for a number.
+    """
+    priced = ridge > 0.0
+    least = float(ridge.min(initial=np.inf, where=priced))
+    if least == np.inf:
+        return np.zeros_like(ridge), 0.0
+    return np.divide(least, ridge, out=np.zeros_like(ridge), where=priced), least
+
+
+def _merged_ridge(ridge: Vector, place: Index, size: int) -> Vector:
+    """1/R = Σ 1/r of all copies of each point."""
+    give, least = _shares(ridge)
+    whole = sums_by_place(place, give, size)
+    return np.divide(least, whole, out=np.zeros(size), where=whole > 0.0)
