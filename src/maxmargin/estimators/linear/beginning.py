@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Before", "scaling_of"]
 
 _FULL = 1.0 - 1e-12  # of a bound, which is a product and may be rounded
+_FAR = 10.0  # times the C before: a kinked loss is solved from nothing in fewer steps
 _TREND = 0.5  # of what the last two fits foretell: w goes ever more slowly
 
 
@@ -38,7 +39,7 @@ class Before(NamedTuple):
     beta: Table
     weights: Table  # that of the constant column, if there is one, behind the others
     bias: Vector  # the intercepts
-    growth: float = 1.0  # of C since then
+    growth: float | None = None  # of C since then; None where nobody knows
     trend: Table | None = None  # how the weights will go on, by those before
 
     @classmethod
@@ -82,26 +83,41 @@ class Before(NamedTuple):
         if isinstance(problem, LinearJointProblem):
             beta = np.ascontiguousarray(self.beta.T)
             own = beta[np.arange(problem.n), problem.codes]
-            beta[self._were_full(own, problem.C)] *= self.growth
-            return beta
+            return self._moved(beta, own, problem.C)
         if problem.lasso:
             return np.asarray(self.weights[number], np.float64)
         beta = np.array(self.beta[number], np.float64)
-        if getattr(solver, "takes_weights", False):
-            w = np.array(self.weights[number], np.float64)
-            if self.trend is not None:
-                w += self.trend[number]
-            # A machine of other columns, or one that was altered, has a β at least.
-            if w.size == problem.design.width and np.isfinite(w).all():
-                return Warm(self.growth * beta, w, float(self.bias[number]))
         bound = np.where(beta > 0.0, problem.upper, -problem.lower)
-        beta[self._were_full(np.abs(beta), bound)] *= self.growth
+        w = np.array(self.weights[number], np.float64)
+        # A machine of other columns, or one that was altered, has a β at least.
+        whole = w.size == problem.design.width and np.isfinite(w).all()
+        if not (whole and getattr(solver, "takes_weights", False)):
+            return self._moved(beta, np.abs(beta), bound)
+        growth = self.growth or _growth(np.abs(beta), bound)
+        if not problem.squared and not 1.0 / _FAR <= growth <= _FAR:
+            return None
+        if self.trend is not None:
+            w += self.trend[number]
+        return Warm(growth * beta, w, float(self.bias[number]))
+
+    def _moved(self, beta: Table, size: Vector, bound: Vector) -> Table:
+        """β, and what was at a bound at what that has grown to; ``size`` is that of β."""
+        growth = self.growth or 1.0
+        if growth != 1.0:
+            beta[(growth * size >= _FULL * bound) & (size > 0.0)] *= growth
         return beta
 
-    def _were_full(self, size: Vector, bound: Vector) -> NDArray[np.bool_]:
-        """Which dual variables of that size were at the bound that has grown to this."""
-        full: NDArray[np.bool_] = self.growth * size >= _FULL * bound
-        return full & (size > 0.0) & (self.growth != 1.0)
+
+def _growth(size: Vector, bound: Vector) -> float:
+    """By how much a C has grown, as its dual variables tell; 1 where they do not.
+
+    Those at their bounds were all at the same share of what the bounds are now, and none
+    was above: two that share the first place are no coincidence.
+    """
+    share = size[bound > 0.0] / bound[bound > 0.0]
+    top = float(share.max(initial=0.0))
+    full = int(np.count_nonzero(share >= _FULL * top))
+    return 1.0 / top if top > 0.0 and full > 1 else 1.0
 
 
 def scaling_of(estimator: Any) -> float:

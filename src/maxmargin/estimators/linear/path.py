@@ -6,13 +6,18 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.estimators.linear.beginning import Before
-from maxmargin.estimators.linear.solving import design_of, solve_all, warn_if_early
-from maxmargin.parallel import Workers
+from maxmargin.estimators.linear.solving import (
+    Kept,
+    design_of,
+    seed_of,
+    solve_all,
+    warn_if_early,
+)
+from maxmargin.parallel import Workers, one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maxmargin.design import Design
     from maxmargin.estimators.linear.solving import LinearTask
 
 __all__ = ["fit_along"]
@@ -28,19 +33,20 @@ def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> No
     first = machines[0]
     task: LinearTask = first._checked_task(X, y, sample_weight)
     with Workers(first.n_jobs) as workers:
-        design: Design = design_of(first, task, workers)
+        kept = Kept(design_of(first, task, workers), seed_of(first))
     last: tuple[float, Before] | None = None
     earlier: tuple[float, Before] | None = None
-    for machine in machines:
-        price, start = float(machine.C), None
-        if last is not None:
-            start = last[1].along(last[0], earlier, price)
-        solved = solve_all(machine, task, start, (), design)
-        _name_features(machine, first)
-        machine._accept(_own(task), solved, time.perf_counter() - began)
-        warn_if_early(solved, stacklevel=4)
-        earlier, last = last, (price, Before.of(machine, task))
-        began = time.perf_counter()
+    with one_blas_thread():  # asked for once: every fit asks again
+        for machine in machines:
+            price, start = float(machine.C), None
+            if last is not None:
+                start = last[1].along(last[0], earlier, price)
+            solved = solve_all(machine, task, start, (), kept)
+            _name_features(machine, first)
+            machine._accept(_own(task), solved, time.perf_counter() - began)
+            warn_if_early(solved, stacklevel=4)
+            earlier, last = last, (price, Before.of(machine, task))
+            began = time.perf_counter()
 
 
 def _name_features(machine: Any, checked: Any) -> None:

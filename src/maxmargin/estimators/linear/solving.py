@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     Table = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
+__all__ = [
+    "Kept",
+    "LinearTask",
+    "Solved",
+    "design_of",
+    "seed_of",
+    "solve_all",
+    "warn_if_early",
+]
 
 AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 
@@ -62,26 +70,32 @@ class Solved(NamedTuple):
     certificate: Certificate
 
 
+class Kept(NamedTuple):
+    """What fits of the same rows share."""
+
+    design: Design  # with its threads, and all that it has computed
+    seed: int
+
+
 def solve_all(
     estimator: Any,
     task: LinearTask,
     before: Before | None,
     bridges: Sequence[Observer],
-    kept: Design | None = None,
+    kept: Kept | None = None,
 ) -> list[Solved]:
     """Every problem of a task; several at a time, one thread each, if there are several.
 
-    A single one has all threads. ``kept`` is the design of the same rows, if there is
-    one already, with its threads and all that it has computed.
+    A single one has all threads. ``kept`` is what fits of the same rows share.
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
     # One for all classes, whichever thread comes first.
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    workers = Workers(estimator.n_jobs) if kept is None else kept.workers
+    seed = seed_of(estimator) if kept is None else kept.seed
+    workers = Workers(estimator.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:
         workers.on_failure = interrupt.abandon
-        design = design_of(estimator, task, workers) if kept is None else kept
+        design = design_of(estimator, task, workers) if kept is None else kept.design
 
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design, float(estimator.C))
@@ -103,6 +117,11 @@ def solve_all(
             return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof)
 
         return workers.map(one, range(count))
+
+
+def seed_of(estimator: Any) -> int:
+    """Of the solvers of one fit; to make the generator takes as long as a Newton step."""
+    return int(check_random_state(estimator.random_state).randint(2**31 - 1))
 
 
 def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
