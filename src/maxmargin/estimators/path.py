@@ -65,8 +65,9 @@ def path(
     """
     values = _checked(estimator, Cs)
     order = np.argsort(values, kind="stable")
-    machines = [clone(estimator).set_params(C=float(values[at])) for at in order]
-    for machine in machines:
+    machines = [clone(estimator) for _ in order]
+    for machine, at in zip(machines, order, strict=True):
+        machine.C = float(values[at])
         check_parameters(machine)
     if isinstance(estimator, LinearMachine):
         fit_along(machines, X, y, sample_weight)

@@ -12,9 +12,9 @@ from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel_input import check_magnitude
+from maxmargin.estimators.linear.beginning import Before
 from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
 from maxmargin.estimators.linear.solving import (
-    Before,
     LinearTask,
     Solved,
     design_of,
@@ -145,7 +145,7 @@ class LinearMachine(CallbackSupport, BaseEstimator):
                 "the rest: give the rows of two classes"
             )
             raise InputError(msg)
-        return task.make(0, design_of(self, task, Workers(1)))
+        return task.make(0, design_of(self, task, Workers(1)), float(self.C))
 
     def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
         """Become the fitted machine of a solution."""

@@ -1,44 +1,61 @@
-"""The C-path of a linear machine: every fit begins where the one before ended."""
+"""The C-path of a linear machine: every fit begins where the ones before point to."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Any
 
+from maxmargin.estimators.linear.beginning import Before
 from maxmargin.estimators.linear.solving import (
-    Before,
+    Kept,
     design_of,
+    seed_of,
     solve_all,
     warn_if_early,
 )
-from maxmargin.parallel import Workers
+from maxmargin.parallel import Workers, one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maxmargin.design import Design
+    from maxmargin.estimators.linear.solving import LinearTask
 
 __all__ = ["fit_along"]
 
 
 def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> None:
-    """Fit machines that differ in C alone, C rising, each from the answer before.
+    """Fit machines that differ in C alone, C rising, each from the answers before.
 
-    The rows are prepared once: what a design computes of them serves every C.
+    Rows and labels are checked once and prepared once: what a design computes of them
+    serves every C.
     """
-    before: Any = None
-    design: Design | None = None
-    for machine in machines:
-        began = time.perf_counter()
-        task = machine._checked_task(X, y, sample_weight)
-        if design is None:
-            with Workers(machine.n_jobs) as workers:
-                design = design_of(machine, task, workers)
-        start = None
-        if before is not None:
-            growth = float(machine.C) / float(before.C)
-            start = Before.of(before, task)._replace(growth=growth)
-        solved = solve_all(machine, task, start, (), design)
-        machine._accept(task, solved, time.perf_counter() - began)
-        warn_if_early(solved, stacklevel=4)
-        before = machine
+    began = time.perf_counter()
+    first = machines[0]
+    task: LinearTask = first._checked_task(X, y, sample_weight)
+    with Workers(first.n_jobs) as workers:
+        kept = Kept(design_of(first, task, workers), seed_of(first))
+    last: tuple[float, Before] | None = None
+    earlier: tuple[float, Before] | None = None
+    with one_blas_thread():  # asked for once: every fit asks again
+        for machine in machines:
+            price, start = float(machine.C), None
+            if last is not None:
+                start = last[1].along(last[0], earlier, price)
+            solved = solve_all(machine, task, start, (), kept)
+            _name_features(machine, first)
+            machine._accept(_own(task), solved, time.perf_counter() - began)
+            warn_if_early(solved, stacklevel=4)
+            earlier, last = last, (price, Before.of(machine, task))
+            began = time.perf_counter()
+
+
+def _name_features(machine: Any, checked: Any) -> None:
+    """What the check of X told the machine that made it."""
+    for name in ("n_features_in_", "feature_names_in_"):
+        if machine is not checked and hasattr(checked, name):
+            setattr(machine, name, getattr(checked, name))
+
+
+def _own(task: LinearTask) -> LinearTask:
+    """With attributes that no other machine shares: they may be altered."""
+    return task._replace(known={name: one.copy() for name, one in task.known.items()})

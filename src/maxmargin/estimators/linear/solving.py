@@ -6,14 +6,14 @@ import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
 from maxmargin._interrupt import Interrupt
 from maxmargin.design import Design
-from maxmargin.errors import ConvergenceWarning, InputError, Stop
+from maxmargin.errors import ConvergenceWarning, Stop
 from maxmargin.estimators.advice import ADVICE, CALLER
 from maxmargin.estimators.fitting import observers_of
+from maxmargin.estimators.linear.beginning import scaling_of
 from maxmargin.estimators.linear.choice import chosen_solver
 from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.kernels.thinning import without_zeros
@@ -27,15 +27,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.certificate import Certificate
+    from maxmargin.estimators.linear.beginning import Before
     from maxmargin.problem import LinearProblem
     from maxmargin.solvers.base import Observer
 
     Table = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["Before", "LinearTask", "Solved", "design_of", "solve_all", "warn_if_early"]
+__all__ = [
+    "Kept",
+    "LinearTask",
+    "Solved",
+    "design_of",
+    "seed_of",
+    "solve_all",
+    "warn_if_early",
+]
 
-_FULL = 1.0 - 1e-12  # of a bound, which is a product and may be rounded
 AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 
 
@@ -44,8 +52,8 @@ class LinearTask(NamedTuple):
 
     rows: Any
     names: Sequence[str]
-    # the problem of a number
-    make: Callable[[int, Design], LinearProblem | LinearJointProblem]
+    # the problem of a number, with a C
+    make: Callable[[int, Design, float], LinearProblem | LinearJointProblem]
     known: dict[str, Any]  # fitted attributes that need no solution
     lines: int  # of dual variables: one for each problem, or each class of a joint one
 
@@ -62,31 +70,11 @@ class Solved(NamedTuple):
     certificate: Certificate
 
 
-class Before(NamedTuple):
-    """A model to begin with."""
+class Kept(NamedTuple):
+    """What fits of the same rows share."""
 
-    beta: Table
-    weights: Table  # that of the constant column, if there is one, behind the others
-    growth: float = 1.0  # of C since then
-
-    @classmethod
-    def of(cls, machine: Any, task: LinearTask) -> Before:
-        """What a fitted machine knows, if that can help with a task."""
-        beta, shape = machine.dual_coef_, (task.lines, task.rows.shape[0])
-        if beta.shape != shape:
-            msg = (
-                f"warm_start=True: the model before has dual variables of shape "
-                f"{beta.shape}, these data need {shape}; fit the same rows and "
-                "classes, or use warm_start=False"
-            )
-            raise InputError(msg)
-        known = machine.coef_
-        weights = np.atleast_2d(known.toarray() if issparse(known) else known)
-        if _scaling(machine):
-            # One number, 0.0, for all classes where the fit before had no intercept.
-            bias = np.broadcast_to(machine.intercept_, len(weights))
-            weights = np.column_stack([weights, bias / _scaling(machine)])
-        return cls(beta, weights)
+    design: Design  # with its threads, and all that it has computed
+    seed: int
 
 
 def solve_all(
@@ -94,29 +82,29 @@ def solve_all(
     task: LinearTask,
     before: Before | None,
     bridges: Sequence[Observer],
-    kept: Design | None = None,
+    kept: Kept | None = None,
 ) -> list[Solved]:
     """Every problem of a task; several at a time, one thread each, if there are several.
 
-    A single one has all threads. ``kept`` is the design of the same rows, if there is
-    one already, with its threads and all that it has computed.
+    A single one has all threads. ``kept`` is what fits of the same rows share.
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
     # One for all classes, whichever thread comes first.
-    seed = int(check_random_state(estimator.random_state).randint(2**31 - 1))
-    workers = Workers(estimator.n_jobs) if kept is None else kept.workers
+    seed = seed_of(estimator) if kept is None else kept.seed
+    workers = Workers(estimator.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:
         workers.on_failure = interrupt.abandon
-        design = design_of(estimator, task, workers) if kept is None else kept
+        design = design_of(estimator, task, workers) if kept is None else kept.design
 
         def one(number: int) -> Solved:
-            problem: Any = task.make(number, design)
-            start = None if before is None else _start(problem, before, number)
+            problem: Any = task.make(number, design, float(estimator.C))
             solver = chosen_solver(estimator, problem, seed)
             restarts = getattr(solver, "restarts", True)
-            if not (estimator.warm_start or restarts):
-                start = None  # it would have helped; nobody insists
+            start = None
+            # Where it cannot go on it would have helped; nobody insists.
+            if before is not None and (estimator.warm_start or restarts):
+                start = before.start(problem, number, solver)
             outcome = drive(
                 solver,
                 problem,
@@ -131,6 +119,11 @@ def solve_all(
         return workers.map(one, range(count))
 
 
+def seed_of(estimator: Any) -> int:
+    """Of the solvers of one fit; to make the generator takes as long as a Newton step."""
+    return int(check_random_state(estimator.random_state).randint(2**31 - 1))
+
+
 def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
     """The rows, with a column for the intercept unless that is free.
 
@@ -138,38 +131,7 @@ def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
     mnist 1.4 to 2.3 times as fast, covtype 1.2 to 1.9, with half as much memory again, or
     32·(n + d²) numbers, at most.
     """
-    return Design(without_zeros(task.rows, workers), _scaling(estimator), workers)
-
-
-def _scaling(estimator: Any) -> float:
-    """The value of the constant column; 0 without one."""
-    regularised = estimator.fit_intercept and estimator.intercept != "free"
-    return float(estimator.intercept_scaling) if regularised else 0.0
-
-
-def _start(problem: Any, before: Before, number: int) -> Table | Vector:
-    """What a solver of one problem begins with: β, or w where the penalty is ‖w‖₁.
-
-    Dual variables that were at their bound go to the new one: they are those of rows
-    inside the margin, most of which stay there.
-    """
-    if isinstance(problem, LinearJointProblem):
-        beta = np.ascontiguousarray(before.beta.T)
-        own = beta[np.arange(problem.n), problem.codes]
-        beta[_were_full(own, problem.C, before)] *= before.growth
-        return beta
-    if problem.lasso:
-        return np.asarray(before.weights[number], np.float64)
-    beta = np.array(before.beta[number], np.float64)
-    bound = np.where(beta > 0.0, problem.upper, -problem.lower)
-    beta[_were_full(np.abs(beta), bound, before)] *= before.growth
-    return beta
-
-
-def _were_full(size: Vector, bound: Vector, before: Before) -> NDArray[np.bool_]:
-    """Which dual variables of that size were at the bound that has grown to this one."""
-    full: NDArray[np.bool_] = before.growth * size >= _FULL * bound
-    return full & (size > 0.0) & (before.growth != 1.0)
+    return Design(without_zeros(task.rows, workers), scaling_of(estimator), workers)
 
 
 def _lines(problem: Any, model: Any) -> tuple[Table, Vector, Table]:

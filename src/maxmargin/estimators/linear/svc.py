@@ -209,9 +209,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         k = len(classes)
         known = {"classes_": classes, "class_weight_": factor}
         if joint:
-            price = float(self.C) * count * factor[codes] * (codes >= 0)
 
-            def make_joint(number: int, design: Design) -> LinearJointProblem:  # noqa: ARG001
+            def make_joint(number: int, design: Design, C: float) -> LinearJointProblem:  # noqa: ARG001
+                price = C * count * factor[codes] * (codes >= 0)
                 return LinearJointProblem(design, np.maximum(codes, 0), price, k)
 
             return LinearTask(rows, ["all classes at once"], make_joint, known, lines=k)
@@ -219,9 +219,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         if k == 2:
             names = [f"{classes[0]} against {classes[1]}"]
 
-        def make(number: int, design: Design) -> LinearProblem:
+        def make(number: int, design: Design, C: float) -> LinearProblem:
             own = codes == (1 if k == 2 else number)
-            price = float(self.C) * count
+            price = C * count
             # Against the rest, LIBLINEAR weights the one class alone.
             price *= factor[codes] if k == 2 else np.where(own, factor[number], 1.0)
             price[codes < 0] = 0.0

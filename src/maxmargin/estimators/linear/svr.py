@@ -185,11 +185,11 @@ class LinearSVR(RegressorMixin, LinearMachine):
         count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
         squared = self.loss == "squared_epsilon_insensitive"
 
-        def make(number: int, design: Design) -> LinearProblem:  # noqa: ARG001
+        def make(number: int, design: Design, C: float) -> LinearProblem:  # noqa: ARG001
             return linear_svr(
                 design,
                 targets,
-                float(self.C) * count,
+                C * count,
                 epsilon=float(self.epsilon),
                 squared=squared,
                 free=self.fit_intercept and self.intercept == "free",

@@ -28,6 +28,7 @@ from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._some_rows import back, times
 from maxmargin.solvers.linear._squared import Loss, loss_of
 from maxmargin.solvers.linear._vectors import dot
+from maxmargin.solvers.linear._warm import Warm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,8 +78,8 @@ class Standing:
     last: dict[str, float] = field(default_factory=dict)
 
 
-def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
-    """At w = 0 on a part of the rows, or at X'β of the given β on all of them."""
+def begin(problem: LinearProblem, name: str, warm: Vector | Warm | None) -> Standing:
+    """At w = 0 on a part of the rows; or on all at the given w, or X'β of the given β."""
     design, n = problem.design, problem.n
     everyone = np.arange(n)
     loss = loss_of(problem, name)
@@ -86,6 +87,13 @@ def begin(problem: LinearProblem, name: str, warm: Vector | None) -> Standing:
     at = Standing(
         loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
     )
+    if isinstance(warm, Warm) and warm.w.any():
+        at.w, at.bias = warm.w.copy(), warm.bias if problem.free else 0.0
+        at.z -= times(design, everyone, at.w)
+        at.z -= at.bias
+        return at
+    if isinstance(warm, Warm):
+        warm = warm.beta
     if warm is not None and warm.any():
         at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
         at.z -= times(design, everyone, at.w)

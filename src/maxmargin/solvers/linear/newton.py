@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.problem import LinearModel, LinearProblem
+    from maxmargin.solvers.linear._warm import Warm
 
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
@@ -88,10 +89,11 @@ class Newton(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
+    takes_weights = True
     unit = "Newton step"
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """At w = 0, or at X'β of the given β."""
+    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+        """At w = 0, at the given w, or at X'β of the given β."""
         width = problem.design.width
         if width > _WIDEST:
             msg = (

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.problem import LinearModel, LinearProblem
+    from maxmargin.solvers.linear._warm import Warm
 
     Vector = NDArray[np.float64]
 
@@ -120,9 +121,10 @@ class NewtonCg(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
+    takes_weights = True
     unit = "CG iteration"
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
         """At w = 0, or at X'β of the given β."""
         return State(begin(problem, _NAME, warm))
 

@@ -19,7 +19,10 @@ piecewise linear or quadratic, end in one; and few rows are inside their boxes b
 that H changes by few rows from step to step.
 
 With many more rows than columns the first steps are taken on an eighth of the rows, as in
-:mod:`~maxmargin.solvers.linear._descent`.
+:mod:`~maxmargin.solvers.linear._descent`. From a model (β and w) all rows are in play at
+once, and κ begins higher, the more rows there are for every column: kinks of which few
+rows are on the wrong side need no wide rounding, but a rounding must hold enough rows for
+H to know all columns.
 
 Stop: relative duality gap at most tol, that of w and of the β of the rounded loss.
 
@@ -59,6 +62,7 @@ from maxmargin.solvers.linear._line_search import balance, search
 from maxmargin.solvers.linear._rounded import Rounded
 from maxmargin.solvers.linear._some_rows import back, times
 from maxmargin.solvers.linear._vectors import dot
+from maxmargin.solvers.linear._warm import Warm
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -72,6 +76,7 @@ if TYPE_CHECKING:
 __all__ = ["ProximalNewton"]
 
 _WIDEST = 4000  # columns; a factor of so many takes seconds
+_HELD, _NARROWEST = 20.0, 100.0  # rows a column in the first rounding of a model
 _ROUGH, _LONGEST = 0.01, 10  # of ½‖w‖²: likewise on a part of the rows; steps there
 
 
@@ -116,16 +121,23 @@ class ProximalNewton(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
+    takes_weights = True
     unit = "Newton step"
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """At w = 0 on a part of the rows, or at X'β of the given β on all of them."""
+    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+        """At w = 0 on a part of the rows; on all of them at a given w, or at X'β."""
         check_kinked(problem, "proximal Newton", _WIDEST)
         design, n = problem.design, problem.n
         w, centre = np.zeros(design.width), np.zeros(n)
         level, depth = levels(n, design.width)
-        if warm is not None and warm.any():
-            level, centre = 0, np.clip(warm, problem.lower, problem.upper)
+        bias, narrower = 0.0, 1.0
+        beta = warm.beta if isinstance(warm, Warm) else warm
+        if isinstance(warm, Warm) and warm.w.any():
+            level, centre = 0, np.clip(warm.beta, problem.lower, problem.upper)
+            w, bias = warm.w.copy(), warm.bias if problem.free else 0.0
+            narrower = min(max(1.0, n / (_HELD * design.width)), _NARROWEST)
+        elif beta is not None and beta.any():
+            level, centre = 0, np.clip(beta, problem.lower, problem.upper)
             w = back(design, np.arange(n), centre)
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
@@ -133,7 +145,7 @@ class ProximalNewton(Steppable):
         unit = _unit(problem)
         state = State(
             w, centre, level, depth, rows, loss, nothing, nothing, nothing, unit,
-            FIRST / unit,
+            narrower * FIRST / unit, bias,
         )  # fmt: skip
         with one_blas_thread():
             _enter(problem, state)
