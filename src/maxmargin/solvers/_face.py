@@ -1,0 +1,435 @@
+r"""The free points of a working set, solved together: steps of an active-set method.
+
+Problem: that of :mod:`maxmargin.solvers._pairs`, q points whose kernel block is stored.
+At large C most of the pair steps go into few points that are strictly between their
+bounds, and whose kernel matrix is nearly singular: each pair undoes what others did.
+
+Update. With f the n free points and one column of A for each sum, solve
+
+.. math:: \begin{pmatrix}K_{ff} + \lambda I & A\\ A^\top & 0\end{pmatrix}
+          \begin{pmatrix}\delta\\ b\end{pmatrix} = \begin{pmatrix}-F_f\\ 0\end{pmatrix}
+
+by Cholesky's factor; λ is what rounding of K amounts to, more where the factor fails. Go
+along δ. Where a β meets its bound (or 0, the kink of |β|) it stays there, and δ becomes
+the way to the minimum without it: with H the inverse on the sums, h its column of that
+point k,
+
+.. math:: \delta \leftarrow \delta - h\,\delta_k/h_k,\qquad H \leftarrow H - hh^\top/h_k.
+
+H is never made: its columns are solved for some at a time, and corrected by those of the
+points that left before. At the end F is computed anew with K as it is, without λ, and the
+way is gone once more from there, while that halves the violation: a proximal method
+(R. T. Rockafellar, 1976) whose every step descends. The dual rises by
+
+.. math:: t\,(-F_f^\top d) - \tfrac12 t^2\,d^\top K d,\qquad
+          t = \min(1, -F_f^\top d / d^\top K d),\quad d \text{ the whole way},
+
+or nothing moves. Points at a bound that want to leave it are for pair steps.
+
+Cost: n³/3 for the factor, 2n² for each column, n for each pair of points that left: as
+many points may leave as take no longer than the factor, or 128. 8n(n + …) bytes.
+
+When: pairs have swept twice as many points on this W as a step is counted for, and half
+as many again after one that failed, or that more points wanted to leave than may. Only
+operations are counted, so that results do not depend on clock, budget or threads; the
+BLAS has one thread.
+
+References: J. Nocedal and S. Wright, "Numerical Optimization", 2006, §16.5;
+S. Vishwanathan, A. Smola and M. Murty, "SimpleSVM", ICML 2003; M. Vogt and V. Kecman,
+"Active-set methods for support vector machines", 2005.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from maxmargin._jit import inlined, njit
+from maxmargin.parallel import one_blas_thread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+    from maxmargin.solvers._working_state import State
+
+    Index = NDArray[np.intp]
+    Matrix = NDArray[np.float64]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Way", "free_points", "pairs_to_go", "scratch_size", "solve_free", "step"]
+
+_JITTER = 1.0  # times the rounding of K and √n: the first λ
+_WORSE, _FACTORS = 5.0, 4  # λ grows by this, when so many factors may be tried
+_PASSES = 4  # ways gone with one factor
+_SLOW = 0.5  # of the violation of the free ones, that another way must leave behind
+_NEAR = 0.1  # of the violation aimed at: near enough
+_COLUMNS = 16  # of H that are solved for at a time
+_LEAVE, _PART = 128, 6  # points that may leave: so many, or this part of them
+_ROUNDING = 1e-10  # of K, at least: H would be all rounding
+_OFF = 1e-14  # of Σ|β|, that a sum may be off
+_SINGULAR = 1e-9  # of a diagonal value of H, that is left of it when rounding took over
+_FLOPS = 9.0  # of the factor, in the time that a pair step takes for a point of a sweep
+_CALL = 1e6  # points of sweeps, in the time of the calls around it
+_TIMES = 2.0  # a step, in pairs that come before it
+_LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
+_NEVER = 1 << 40
+_FEWEST = 64  # pair steps of a call
+_DONE, _WANTS, _FULL = 0, 1, 2
+
+
+def _lower_triangle(K, points, jitter, out):
+    """The lower triangle of K at these points, with jitter on its diagonal."""
+    for a in range(points.size):
+        row, line = K[points[a]], out[a]
+        for b in range(a + 1):
+            line[b] = row[points[b]]
+        line[a] += jitter
+
+
+def _columns_times(K, q, points, d, out):
+    """Out = Σ d_i K_i on the leading q columns, in float64."""
+    for k in range(q):
+        out[k] = 0.0
+    for a in range(points.size):
+        step, row = d[a], K[points[a]][:q]
+        if step != 0.0:
+            for k in range(q):
+                out[k] += step * row[k]
+
+
+def _first_end(z, delta, low, high):
+    """How much of delta can be gone, at most all of it, and who meets an end there."""
+    share, k = 1.0, -1
+    for i in range(z.size):
+        d = delta[i]
+        room = high[i] - z[i] if d > 0.0 else z[i] - low[i]
+        if room < share * abs(d):
+            share, k = max(room, 0.0) / abs(d), i
+    return share, k
+
+
+_first_end = inlined(_first_end)
+
+
+def _walk(z, delta, low, high, slot, columns, gone, left, count):
+    """Go along delta, in place, leaving out who meets an end: (how it ended, count, who).
+
+    ``slot`` tells which of ``columns`` is the one of a point (−1: none), ``gone`` has
+    the h/√h_k of those that left, ``left`` is True for them.
+    """
+    n = z.size
+    while True:
+        share, k = _first_end(z, delta, low, high)
+        if k < 0:
+            for i in range(n):
+                z[i] = min(max(z[i] + delta[i], low[i]), high[i])
+            return _DONE, count, -1
+        if count == gone.shape[0]:
+            return _FULL, count, k
+        if slot[k] < 0:
+            return _WANTS, count, k
+        h, whole = gone[count], columns[slot[k]]
+        for i in range(n):
+            h[i] = whole[i]
+        for s in range(count):
+            other = gone[s]
+            weight = other[k]
+            for i in range(n):
+                h[i] -= weight * other[i]
+        if not h[k] > _SINGULAR * whole[k]:
+            return _FULL, count, k
+        end = high[k] if delta[k] > 0.0 else low[k]
+        rest = 1.0 - share
+        pull, scale = rest * delta[k] / h[k], 1.0 / np.sqrt(h[k])
+        for i in range(n):
+            z[i] = min(max(z[i] + share * delta[i], low[i]), high[i])
+            delta[i] = rest * delta[i] - pull * h[i]
+            h[i] *= scale
+        z[k], left[k] = end, True
+        for i in range(n):
+            if left[i]:
+                delta[i] = 0.0
+        count += 1
+
+
+_lower_triangle = njit(_lower_triangle, allocates=False)
+_columns_times = njit(_columns_times, allocates=False)
+_walk = njit(_walk, allocates=False)
+
+
+class Way(NamedTuple):
+    """What a step did: points moved, what the dual gained, its operations."""
+
+    moved: int
+    gain: float
+    cost: float
+    whole: bool  # whether it went as far as it wanted
+
+
+def _ends(problem: Problem, members: Index, beta: Vector) -> tuple[Vector, Vector]:
+    """The next end below and above every β: of its box, or the kink of |β|."""
+    low, high = problem.lower[members], problem.upper[members]
+    if problem.epsilon > 0.0:
+        low = np.where(beta >= 0.0, np.maximum(low, 0.0), low)
+        high = np.where(beta <= 0.0, np.minimum(high, 0.0), high)
+    return low, high
+
+
+def free_points(problem: Problem, members: Index, beta: Vector) -> Index:
+    """Those strictly between two ends."""
+    low, high = _ends(problem, members, beta)
+    return np.flatnonzero((beta > low) & (beta < high))
+
+
+def _leavers(n: int) -> int:
+    """Points that may leave in one step."""
+    return min(n, max(_LEAVE, n // _PART))
+
+
+def _operations(n: int, q: int) -> float:
+    """What a step on n free points of q is counted for, in points of sweeps."""
+    return _CALL + n**3 / (3.0 * _FLOPS) + 4.0 * n * n + 2.0 * n * q
+
+
+def scratch_size(n: int) -> int:
+    """Numbers of scratch that :func:`solve_free` takes."""
+    return n * (n + _leavers(n) + _COLUMNS)
+
+
+def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) -> int:
+    """Pair steps on W before a step on its free points; 0: now.
+
+    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW.
+    """
+    members = state.working_set
+    n, q = free_points(problem, members, state.beta[members]).size, members.size
+    room = cache_bytes - q * q * state.memory.dtype.itemsize
+    if state.iterations + n > limit or 8 * scratch_size(n) > room:
+        return _NEVER
+    left = _TIMES * state.patience * _operations(n, q) - state.swept
+    if left <= 0.0 and n > 1:
+        return 0
+    return max(_FEWEST, int(left / (2.0 * q)) + 1)
+
+
+def step(problem: Problem, state: State, K: NDArray[Any], noise: float) -> None:
+    """Solve the free points of W. Where not all was gone, pairs have longer next time."""
+    members = state.working_set
+    q = members.size
+    beta = state.beta[members]
+    points = free_points(problem, members, beta)
+    way = solve_free(
+        problem, members, K, state.local[:q], beta, points,
+        state.memory.scratch(scratch_size(points.size)), noise=noise, goal=state.stop_at,
+    )  # fmt: skip
+    state.beta[members] = beta
+    state.iterations += way.moved
+    state.faced, state.last[7] = way.moved, way.gain
+    state.patience = 1.0 if way.whole else min(_LONGEST, _LONGER * state.patience)
+    state.swept = min(0.0, _operations(points.size, q) - way.cost)
+
+
+class _Inverse:
+    """H of the free points, by the factor of K_ff + λI in the front of ``scratch``."""
+
+    def __init__(
+        self, K: NDArray[Any], points: Index, jitter: float, sums: Matrix, scratch: Vector
+    ) -> None:
+        n = points.size
+        square = scratch[: n * n].reshape(n, n)
+        self.failed, self.tried = 1, 0
+        while self.failed and self.tried < _FACTORS:
+            _lower_triangle(K, points, jitter, square)
+            # The lower triangle by rows is the upper one by columns, as Fortran has it.
+            self._upper, self.failed = dpotrf(square.T, clean=0, overwrite_a=1)
+            self.tried += 1
+            jitter *= _WORSE
+        self._sums = sums
+        if not self.failed and sums.size:
+            self._border = dpotrs(self._upper, sums)[0]
+            self._small = np.linalg.inv(sums.T @ self._border)
+
+    def times(self, right: Any) -> Any:
+        """H·right; right has one column or several, in Fortran's order."""
+        found = dpotrs(self._upper, right)[0]
+        if self._sums.size:
+            found -= self._border @ (self._small @ (self._sums.T @ found))
+        return found
+
+
+def solve_free(
+    problem: Problem,
+    members: Index,
+    K: NDArray[Any],
+    F: Vector,
+    beta: Vector,
+    points: Index,
+    scratch: Vector,
+    *,
+    noise: float,
+    goal: float,
+) -> Way:
+    """Solve the free points together, in place.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    members : ndarray of int of shape (q,)
+        The points of the working set.
+    K : ndarray of shape (at least q, at least q)
+        Their kernel values, with the ridge on the diagonal.
+    F, beta : ndarray of shape (q,)
+        Their gradients and coefficients.
+    points : ndarray of int of shape (n,)
+        Places of the free ones among them.
+    scratch : ndarray of float64
+        At least :func:`scratch_size` numbers.
+    noise : float
+        Relative rounding error of K's values.
+    goal : float
+        Violation that is aimed at.
+    """
+    n, q = points.size, members.size
+    start = beta[points]
+    low, high = (end[points] for end in _ends(problem, members, beta))
+    slope = F[points] + problem.epsilon * np.sign(start)
+    side = problem.side[members[points]]
+    present = [s for s in range(len(problem.sums)) if (side == s).any()]
+    sums = np.asfortranarray([side == s for s in present], float).T
+    jitter = (
+        _JITTER
+        * max(noise, _ROUNDING)
+        * np.sqrt(n)
+        * float(np.abs(np.diagonal(K)[points]).max())
+    )
+    with one_blas_thread():
+        H = _Inverse(K, points, jitter, sums, scratch)
+        cost = _operations(n, q) * H.tried
+        if H.failed:
+            return Way(0, 0.0, cost, whole=False)
+        z, more, whole = _go(
+            H, K, q, points, slope, start, low, high, sums, scratch, goal
+        )
+    cost += more
+    if not _balance(z, start, low, high, sums):
+        return Way(0, 0.0, cost, whole=False)
+    d, change = z - start, np.empty(q)
+    _columns_times(K, q, points, d, change)
+    rise, curvature = -float(slope @ d), float(d @ change[points])
+    if not (0.0 < rise < np.inf and curvature < np.inf):
+        return Way(0, 0.0, cost, whole=False)
+    share = 1.0 if curvature <= rise else rise / curvature
+    gain = share * (rise - 0.5 * share * curvature)
+    if share < 1.0:
+        z = np.clip(start + share * d, low, high)
+        _columns_times(K, q, points, z - start, change)
+    beta[points] = z
+    F += change
+    return Way(int(np.count_nonzero(d)), gain, cost, whole)
+
+
+def _go(
+    H: _Inverse,
+    K: NDArray[Any],
+    q: int,
+    points: Index,
+    slope: Vector,
+    start: Vector,
+    low: Vector,
+    high: Vector,
+    sums: Matrix,
+    scratch: Vector,
+    goal: float,
+) -> tuple[Vector, float, bool]:
+    """Where the ways end, and the operations beyond those expected."""
+    n, most = points.size, _leavers(points.size)
+    rest = scratch[n * n : scratch_size(n)].reshape(-1, n)
+    gone, columns = rest[:most], rest[most:]
+    z, left, change = start.copy(), np.zeros(n, bool), np.empty(q)
+    now, count, asked, before, ways = slope, 0, 0, np.inf, 0
+    for ways in range(1, _PASSES + 1):  # noqa: B007 - it is counted
+        delta = -H.times(now)
+        delta += gone[:count].T @ (gone[:count] @ now)
+        delta[left] = 0.0
+        code = _WANTS
+        slot = np.full(n, -1, np.intp)
+        while code == _WANTS:
+            code, count, who = _walk(
+                z, delta, low, high, slot, columns, gone, left, count
+            )
+            if code == _WANTS:
+                asked += _fetch(H, z, delta, low, high, slot, columns, who)
+        _columns_times(K, q, points, z - start, change)
+        now = slope + change[points]
+        worst = _spread(now, left, sums)
+        if code == _FULL or worst <= _NEAR * goal or worst > _SLOW * before:
+            break
+        before = worst
+    more = 2.0 * n * n * asked / _FLOPS + 0.5 * count * count * n
+    return z, more + (ways - 1) * (4.0 * n * n + n * q), code == _DONE
+
+
+def _fetch(
+    H: _Inverse,
+    z: Vector,
+    delta: Vector,
+    low: Vector,
+    high: Vector,
+    slot: Index,
+    columns: Matrix,
+    who: int,
+) -> int:
+    """Columns of H for ``who`` and those who would meet an end next; how many."""
+    room = np.where(delta > 0.0, high - z, z - low)
+    length = np.abs(delta)
+    share = np.divide(room, length, out=np.full_like(room, np.inf), where=length > 0.0)
+    share[who] = -1.0
+    m = min(len(columns), z.size)
+    next_ones = np.argsort(share, kind="stable")[:m]
+    next_ones = next_ones[share[next_ones] < 1.0]
+    units = np.zeros((z.size, next_ones.size), order="F")
+    units[next_ones, np.arange(next_ones.size)] = 1.0
+    columns[: next_ones.size] = H.times(units).T
+    slot[:] = -1
+    slot[next_ones] = np.arange(next_ones.size)
+    return int(next_ones.size)
+
+
+def _spread(F: Vector, left: NDArray[np.bool_], sums: Matrix) -> float:
+    """The violation among those that have not left."""
+    stay = ~left
+    if not stay.any():
+        return 0.0
+    if not sums.size:
+        return float(np.abs(F[stay]).max())
+    parts = (F[stay & (mine > 0.0)] for mine in sums.T)
+    return max((float(np.ptp(part)) for part in parts if part.size), default=0.0)
+
+
+def _balance(z: Vector, start: Vector, low: Vector, high: Vector, sums: Matrix) -> bool:
+    """Give back what rounding took from each sum; whether that could be done.
+
+    Whoever is inside takes its share of it by its room, and in the end the one with most.
+    """
+    total = float(np.abs(z).sum())
+    for mine in sums.T:
+        some = np.flatnonzero((mine > 0.0) & (low < z) & (z < high))
+        for last in (False, False, True):
+            off = float(((z - start) * mine).sum())
+            room = (z - low if off > 0.0 else high - z)[some]
+            room = np.where(np.isfinite(room), room, abs(off))
+            if not some.size or not (whole := float(room.sum())) > 0.0:
+                break
+            if last:
+                some = some[[np.argmax(room)]]
+                z[some] = np.clip(z[some] - off, low[some], high[some])
+            else:
+                move = np.copysign(min(1.0, abs(off) / whole), off) * room
+                z[some] = np.clip(z[some] - move, low[some], high[some])
+        if not abs(float(((z - start) * mine).sum())) <= _OFF * total:
+            return False
+    return True
