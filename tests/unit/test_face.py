@@ -20,7 +20,7 @@ from tests.conformance.problems import (
 from maxmargin.kernels.table import TableGram
 from maxmargin.kernels.vector import Rbf
 from maxmargin.problem import c_svc, epsilon_svr, nu_svc, violation
-from maxmargin.solvers import WorkingSetSmo, _face
+from maxmargin.solvers import WorkingSetSmo, _face, _turns
 from maxmargin.solvers._face import free_points, scratch_size, solve_free
 from maxmargin.solvers._memory import WorkingMemory
 from maxmargin.solvers._start import feasible
@@ -142,9 +142,9 @@ LARGE = Case("checkers", lambda: checkers(1200, 1e4), Rbf(4.0), cache_bytes=32 <
 def eager(monkeypatch):
     """Steps on free points as often as a few pairs, on whatever problem."""
     monkeypatch.setattr(_face, "_CALL", 0.0)
-    monkeypatch.setattr(_face, "_TIMES", 0.02)
-    monkeypatch.setattr(_face, "_FEWEST", 3)
-    monkeypatch.setattr(_face, "_LONGEST", 1.0)
+    monkeypatch.setattr(_turns, "_TIMES", 0.02)
+    monkeypatch.setattr(_turns, "_FEWEST", 3)
+    monkeypatch.setattr(_turns, "_LONGEST", 1.0)
 
 
 def solver_of(case: Case, **options: Any) -> WorkingSetSmo:
@@ -153,7 +153,7 @@ def solver_of(case: Case, **options: Any) -> WorkingSetSmo:
 
 def test_large_prices_take_fewer_steps(monkeypatch):
     faster = run(solver_of(LARGE), LARGE.build())
-    monkeypatch.setattr(_face, "pairs_to_go", lambda *_: 1 << 40)
+    monkeypatch.setattr(_turns, "pairs_to_go", lambda *_: 1 << 40)
     pairs = run(solver_of(LARGE), LARGE.build())
     assert faster.status is pairs.status is Status.CONVERGED
     assert faster.n_iter < 0.4 * pairs.n_iter
@@ -170,8 +170,10 @@ SOME = ("heart-rbf", "heart-squared-hinge", "heart-no-intercept", "contradiction
 def test_every_machine(name, monkeypatch):
     case = BY_NAME[name]._replace(cache_bytes=32 << 20)
     steps = []
-    step = _face.step
-    monkeypatch.setattr(_face, "step", lambda *a: (steps.append(a[1].size), step(*a)))
+    step = _turns.free_step
+    monkeypatch.setattr(
+        _turns, "free_step", lambda *a: (steps.append(a[1].size), step(*a))
+    )
     solver, problem = solver_of(case), case.build()
     duals = [-np.inf]
     K = case.matrix()
@@ -229,9 +231,9 @@ def test_scratch_is_within_the_promise():
     state.swept = np.inf
     n = np.count_nonzero(state.beta)
     taken = 50 * 50 * state.memory.dtype.itemsize + 8 * scratch_size(n)
-    assert _face.pairs_to_go(problem, state, 10**6, taken) == 0
-    assert _face.pairs_to_go(problem, state, 10**6, taken - 1) > 10**9
-    assert _face.pairs_to_go(problem, state, n - 1, taken) > 10**9
+    assert _turns.pairs_to_go(problem, state, 10**6, taken) == 0
+    assert _turns.pairs_to_go(problem, state, 10**6, taken - 1) > 10**9
+    assert _turns.pairs_to_go(problem, state, n - 1, taken) > 10**9
 
 
 def test_scratch_is_lent_again_and_left_behind():

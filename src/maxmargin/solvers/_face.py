@@ -29,10 +29,7 @@ or nothing moves. Points at a bound that want to leave it are for pair steps.
 Cost: n³/3 for the factor, 2n² for each column, n for each pair of points that left: as
 many points may leave as take no longer than the factor, or 128. 8n(n + …) bytes.
 
-When: pairs have swept twice as many points on this W as a step is counted for, and half
-as many again after one that failed, or that more points wanted to leave than may. Only
-operations are counted, so that results do not depend on clock, budget or threads; the
-BLAS has one thread.
+When: see :mod:`maxmargin.solvers._turns`. The BLAS has one thread.
 
 References: J. Nocedal and S. Wright, "Numerical Optimization", 2006, §16.5;
 S. Vishwanathan, A. Smola and M. Murty, "SimpleSVM", ICML 2003; M. Vogt and V. Kecman,
@@ -53,16 +50,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.problem import Problem
-    from maxmargin.solvers._working_state import State
 
     Index = NDArray[np.intp]
     Matrix = NDArray[np.float64]
     Vector = NDArray[np.float64]
 
-__all__ = ["Way", "free_points", "pairs_to_go", "scratch_size", "solve_free", "step"]
+__all__ = ["Way", "free_points", "operations", "scratch_size", "solve_free"]
 
-_JITTER = 1.0  # times the rounding of K and √n: the first λ
-_WORSE, _FACTORS = 5.0, 4  # λ grows by this, when so many factors may be tried
+_WORSE, _FACTORS = 5.0, 4  # λ, first √n of K's rounding, grows by this; factors tried
 _PASSES = 4  # ways gone with one factor
 _SLOW = 0.5  # of the violation of the free ones, that another way must leave behind
 _NEAR = 0.1  # of the violation aimed at: near enough
@@ -73,10 +68,6 @@ _OFF = 1e-14  # of Σ|β|, that a sum may be off
 _SINGULAR = 1e-9  # of a diagonal value of H, that is left of it when rounding took over
 _FLOPS = 9.0  # of the factor, in the time that a pair step takes for a point of a sweep
 _CALL = 1e6  # points of sweeps, in the time of the calls around it
-_TIMES = 2.0  # a step, in pairs that come before it
-_LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
-_NEVER = 1 << 40
-_FEWEST = 64  # pair steps of a call
 _DONE, _WANTS, _FULL = 0, 1, 2
 
 
@@ -189,7 +180,7 @@ def _leavers(n: int) -> int:
     return min(n, max(_LEAVE, n // _PART))
 
 
-def _operations(n: int, q: int) -> float:
+def operations(n: int, q: int) -> float:
     """What a step on n free points of q is counted for, in points of sweeps."""
     return _CALL + n**3 / (3.0 * _FLOPS) + 4.0 * n * n + 2.0 * n * q
 
@@ -199,58 +190,42 @@ def scratch_size(n: int) -> int:
     return n * (n + _leavers(n) + _COLUMNS)
 
 
-def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) -> int:
-    """Pair steps on W before a step on its free points; 0: now.
+class _Face(NamedTuple):
+    """The free points as they are before a step, and the ends of where they may go."""
 
-    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW.
-    """
-    members = state.working_set
-    n, q = free_points(problem, members, state.beta[members]).size, members.size
-    room = cache_bytes - q * q * state.memory.dtype.itemsize
-    if state.iterations + n > limit or 8 * scratch_size(n) > room:
-        return _NEVER
-    left = _TIMES * state.patience * _operations(n, q) - state.swept
-    if left <= 0.0 and n > 1:
-        return 0
-    return max(_FEWEST, int(left / (2.0 * q)) + 1)
+    K: NDArray[Any]
+    q: int
+    points: Index
+    slope: Vector  # the gradient, with the price of |β|
+    beta: Vector
+    low: Vector
+    high: Vector
+    sums: Matrix  # one column of 0 and 1 for each
 
-
-def step(problem: Problem, state: State, K: NDArray[Any], noise: float) -> None:
-    """Solve the free points of W. Where not all was gone, pairs have longer next time."""
-    members = state.working_set
-    q = members.size
-    beta = state.beta[members]
-    points = free_points(problem, members, beta)
-    way = solve_free(
-        problem, members, K, state.local[:q], beta, points,
-        state.memory.scratch(scratch_size(points.size)), noise=noise, goal=state.stop_at,
-    )  # fmt: skip
-    state.beta[members] = beta
-    state.iterations += way.moved
-    state.faced, state.last[7] = way.moved, way.gain
-    state.patience = 1.0 if way.whole else min(_LONGEST, _LONGER * state.patience)
-    state.swept = min(0.0, _operations(points.size, q) - way.cost)
+    def change(self, z: Vector) -> Vector:
+        """What F becomes more by when the free ones move to z, for all of W."""
+        out = np.empty(self.q)
+        _columns_times(self.K, self.q, self.points, z - self.beta, out)
+        return out
 
 
 class _Inverse:
     """H of the free points, by the factor of K_ff + λI in the front of ``scratch``."""
 
-    def __init__(
-        self, K: NDArray[Any], points: Index, jitter: float, sums: Matrix, scratch: Vector
-    ) -> None:
-        n = points.size
+    def __init__(self, face: _Face, jitter: float, scratch: Vector) -> None:
+        n = face.points.size
         square = scratch[: n * n].reshape(n, n)
         self.failed, self.tried = 1, 0
         while self.failed and self.tried < _FACTORS:
-            _lower_triangle(K, points, jitter, square)
+            _lower_triangle(face.K, face.points, jitter, square)
             # The lower triangle by rows is the upper one by columns, as Fortran has it.
             self._upper, self.failed = dpotrf(square.T, clean=0, overwrite_a=1)
             self.tried += 1
             jitter *= _WORSE
-        self._sums = sums
-        if not self.failed and sums.size:
-            self._border = dpotrs(self._upper, sums)[0]
-            self._small = np.linalg.inv(sums.T @ self._border)
+        self._sums = face.sums
+        if not self.failed and face.sums.size:
+            self._border = dpotrs(self._upper, face.sums)[0]
+            self._small = np.linalg.inv(face.sums.T @ self._border)
 
     def times(self, right: Any) -> Any:
         """H·right; right has one column or several, in Fortran's order."""
@@ -294,142 +269,121 @@ def solve_free(
         Violation that is aimed at.
     """
     n, q = points.size, members.size
-    start = beta[points]
+    start, side = beta[points], problem.side[members[points]]
     low, high = (end[points] for end in _ends(problem, members, beta))
     slope = F[points] + problem.epsilon * np.sign(start)
-    side = problem.side[members[points]]
     present = [s for s in range(len(problem.sums)) if (side == s).any()]
     sums = np.asfortranarray([side == s for s in present], float).T
-    jitter = (
-        _JITTER
-        * max(noise, _ROUNDING)
-        * np.sqrt(n)
-        * float(np.abs(np.diagonal(K)[points]).max())
-    )
+    face = _Face(K, q, points, slope, start, low, high, sums)
+    largest = float(np.abs(np.diagonal(K)[points]).max())
+    jitter = max(noise, _ROUNDING) * float(np.sqrt(n)) * largest
     with one_blas_thread():
-        H = _Inverse(K, points, jitter, sums, scratch)
-        cost = _operations(n, q) * H.tried
+        H = _Inverse(face, jitter, scratch)
+        cost = operations(n, q) * H.tried
         if H.failed:
             return Way(0, 0.0, cost, whole=False)
-        z, more, whole = _go(
-            H, K, q, points, slope, start, low, high, sums, scratch, goal
-        )
+        z, more, whole = _go(face, H, scratch, goal)
     cost += more
-    if not _balance(z, start, low, high, sums):
+    if not _balance(face, z):
         return Way(0, 0.0, cost, whole=False)
-    d, change = z - start, np.empty(q)
-    _columns_times(K, q, points, d, change)
+    d, change = z - start, face.change(z)
     rise, curvature = -float(slope @ d), float(d @ change[points])
     if not (0.0 < rise < np.inf and curvature < np.inf):
         return Way(0, 0.0, cost, whole=False)
     share = 1.0 if curvature <= rise else rise / curvature
-    gain = share * (rise - 0.5 * share * curvature)
     if share < 1.0:
         z = np.clip(start + share * d, low, high)
-        _columns_times(K, q, points, z - start, change)
+        change = face.change(z)
     beta[points] = z
     F += change
+    gain = share * (rise - 0.5 * share * curvature)
     return Way(int(np.count_nonzero(d)), gain, cost, whole)
 
 
 def _go(
-    H: _Inverse,
-    K: NDArray[Any],
-    q: int,
-    points: Index,
-    slope: Vector,
-    start: Vector,
-    low: Vector,
-    high: Vector,
-    sums: Matrix,
-    scratch: Vector,
-    goal: float,
+    face: _Face, H: _Inverse, scratch: Vector, goal: float
 ) -> tuple[Vector, float, bool]:
-    """Where the ways end, and the operations beyond those expected."""
-    n, most = points.size, _leavers(points.size)
-    rest = scratch[n * n : scratch_size(n)].reshape(-1, n)
-    gone, columns = rest[:most], rest[most:]
-    z, left, change = start.copy(), np.zeros(n, bool), np.empty(q)
-    now, count, asked, before, ways = slope, 0, 0, np.inf, 0
-    for ways in range(1, _PASSES + 1):  # noqa: B007 - it is counted
-        delta = -H.times(now)
-        delta += gone[:count].T @ (gone[:count] @ now)
+    """Where the ways end, the operations beyond those expected, whether all was gone."""
+    n = face.points.size
+    gone, columns = np.split(
+        scratch[n * n : scratch_size(n)].reshape(-1, n), [_leavers(n)]
+    )
+    z, left, now = face.beta.copy(), np.zeros(n, bool), face.slope
+    code, count, asked, before, ways = _WANTS, 0, 0, np.inf, 0
+    while ways < _PASSES:
+        ways += 1
+        delta = -H.times(now) + gone[:count].T @ (gone[:count] @ now)
         delta[left] = 0.0
-        code = _WANTS
         slot = np.full(n, -1, np.intp)
-        while code == _WANTS:
+        while True:
             code, count, who = _walk(
-                z, delta, low, high, slot, columns, gone, left, count
+                z, delta, face.low, face.high, slot, columns, gone, left, count
             )
-            if code == _WANTS:
-                asked += _fetch(H, z, delta, low, high, slot, columns, who)
-        _columns_times(K, q, points, z - start, change)
-        now = slope + change[points]
-        worst = _spread(now, left, sums)
+            if code != _WANTS:
+                break
+            asked += _fetch(face, H, z, delta, slot, columns, who)
+        now = face.slope + face.change(z)[face.points]
+        worst = _spread(now, left, face.sums)
         if code == _FULL or worst <= _NEAR * goal or worst > _SLOW * before:
             break
         before = worst
     more = 2.0 * n * n * asked / _FLOPS + 0.5 * count * count * n
-    return z, more + (ways - 1) * (4.0 * n * n + n * q), code == _DONE
+    return z, more + (ways - 1) * (4.0 * n * n + n * face.q), code == _DONE
 
 
 def _fetch(
+    face: _Face,
     H: _Inverse,
     z: Vector,
     delta: Vector,
-    low: Vector,
-    high: Vector,
     slot: Index,
     columns: Matrix,
     who: int,
 ) -> int:
     """Columns of H for ``who`` and those who would meet an end next; how many."""
-    room = np.where(delta > 0.0, high - z, z - low)
+    room = np.where(delta > 0.0, face.high - z, z - face.low)
     length = np.abs(delta)
     share = np.divide(room, length, out=np.full_like(room, np.inf), where=length > 0.0)
     share[who] = -1.0
-    m = min(len(columns), z.size)
-    next_ones = np.argsort(share, kind="stable")[:m]
-    next_ones = next_ones[share[next_ones] < 1.0]
-    units = np.zeros((z.size, next_ones.size), order="F")
-    units[next_ones, np.arange(next_ones.size)] = 1.0
-    columns[: next_ones.size] = H.times(units).T
+    some = np.argsort(share, kind="stable")[: len(columns)]
+    some = some[share[some] < 1.0]
+    units = np.zeros((z.size, some.size), order="F")
+    units[some, np.arange(some.size)] = 1.0
+    columns[: some.size] = H.times(units).T
     slot[:] = -1
-    slot[next_ones] = np.arange(next_ones.size)
-    return int(next_ones.size)
+    slot[some] = np.arange(some.size)
+    return int(some.size)
 
 
 def _spread(F: Vector, left: NDArray[np.bool_], sums: Matrix) -> float:
     """The violation among those that have not left."""
     stay = ~left
-    if not stay.any():
-        return 0.0
     if not sums.size:
-        return float(np.abs(F[stay]).max())
+        return float(np.abs(F[stay]).max(initial=0.0))
     parts = (F[stay & (mine > 0.0)] for mine in sums.T)
     return max((float(np.ptp(part)) for part in parts if part.size), default=0.0)
 
 
-def _balance(z: Vector, start: Vector, low: Vector, high: Vector, sums: Matrix) -> bool:
+def _balance(face: _Face, z: Vector) -> bool:
     """Give back what rounding took from each sum; whether that could be done.
 
     Whoever is inside takes its share of it by its room, and in the end the one with most.
     """
+    low, high = face.low, face.high
     total = float(np.abs(z).sum())
-    for mine in sums.T:
+    for mine in face.sums.T:
         some = np.flatnonzero((mine > 0.0) & (low < z) & (z < high))
         for last in (False, False, True):
-            off = float(((z - start) * mine).sum())
+            off = float(((z - face.beta) * mine).sum())
             room = (z - low if off > 0.0 else high - z)[some]
             room = np.where(np.isfinite(room), room, abs(off))
-            if not some.size or not (whole := float(room.sum())) > 0.0:
-                break
-            if last:
+            if last and some.size:
                 some = some[[np.argmax(room)]]
-                z[some] = np.clip(z[some] - off, low[some], high[some])
-            else:
-                move = np.copysign(min(1.0, abs(off) / whole), off) * room
-                z[some] = np.clip(z[some] - move, low[some], high[some])
-        if not abs(float(((z - start) * mine).sum())) <= _OFF * total:
+                room = np.full(1, abs(off))
+            if not (whole := float(room.sum())) > 0.0:
+                break
+            move = np.copysign(min(1.0, abs(off) / whole), off) * room
+            z[some] = np.clip(z[some] - move, low[some], high[some])
+        if not abs(float(((z - face.beta) * mine).sum())) <= _OFF * total:
             return False
     return True

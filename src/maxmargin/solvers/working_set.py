@@ -47,8 +47,8 @@ from maxmargin.problem import (
     violation,
     worst_violation,
 )
-from maxmargin.solvers import _face, _pairs
 from maxmargin.solvers import _gradients as gradients
+from maxmargin.solvers import _pairs, _turns
 from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._scope import near_points, scope_of
@@ -255,7 +255,7 @@ class WorkingSetSmo(Steppable):
         digits = SOLVED if state.complete else _EASED
         state.stop_at = max(digits * worst, 0.5 * self.tol)
         state.began = state.iterations
-        state.swept = 0.0
+        state.swept = min(state.swept, 0.0)
         state.phase = Phase.SOLVE
         return Status.RUNNING
 
@@ -322,12 +322,12 @@ class WorkingSetSmo(Steppable):
     def _face(self, problem: Problem, state: State) -> Status:
         """The free points of W at once."""
         K, noise = self._block(problem, state)
-        _face.step(problem, state, K, noise)
+        _turns.free_step(problem, state, K, noise)
         state.phase = Phase.SOLVE
         return Status.RUNNING
 
     def _pairs_to_go(self, problem: Problem, state: State) -> int:
-        return _face.pairs_to_go(problem, state, self._limit(problem), self.cache_bytes)
+        return _turns.pairs_to_go(problem, state, self._limit(problem), self.cache_bytes)
 
     def _block(self, problem: Problem, state: State) -> tuple[NDArray[Any], float]:
         """K_WW and the relative rounding of its values."""

@@ -1,0 +1,60 @@
+"""Whose turn it is on a working set: pair steps, or its free points together.
+
+Pairs begin. Free points are solved together (:mod:`maxmargin.solvers._face`) once pairs
+have swept twice as many points on this W as that is counted for, so that at worst a fit
+takes about half as long again; and later after a step that failed, or in which more
+points met an end than may leave: pairs still do better then. Only operations are counted,
+so that results do not depend on clock, budget or threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from maxmargin.solvers._face import free_points, operations, scratch_size, solve_free
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+    from maxmargin.solvers._working_state import State
+
+__all__ = ["free_step", "pairs_to_go"]
+
+_TIMES = 2.0  # a step, in pairs that come before it
+_LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
+_NEVER = 1 << 40
+_FEWEST = 64  # pair steps of a call
+
+
+def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) -> int:
+    """Pair steps on W before a step on its free points; 0: now.
+
+    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW.
+    """
+    members = state.working_set
+    n, q = free_points(problem, members, state.beta[members]).size, members.size
+    room = cache_bytes - q * q * state.memory.dtype.itemsize
+    if state.iterations + n > limit or 8 * scratch_size(n) > room:
+        return _NEVER
+    left = _TIMES * state.patience * operations(n, q) - state.swept
+    if left <= 0.0 and n > 1:
+        return 0
+    return max(_FEWEST, int(left / (2.0 * q)) + 1)
+
+
+def free_step(problem: Problem, state: State, K: NDArray[Any], noise: float) -> None:
+    """Solve the free points of W. Where not all was gone, pairs have longer next time."""
+    members = state.working_set
+    q = members.size
+    beta = state.beta[members]
+    points = free_points(problem, members, beta)
+    way = solve_free(
+        problem, members, K, state.local[:q], beta, points,
+        state.memory.scratch(scratch_size(points.size)), noise=noise, goal=state.stop_at,
+    )  # fmt: skip
+    state.beta[members] = beta
+    state.iterations += way.moved
+    state.faced, state.last[7] = way.moved, way.gain
+    state.patience = 1.0 if way.whole else min(_LONGEST, _LONGER * state.patience)
+    state.swept = min(0.0, operations(points.size, q) - way.cost)
