@@ -135,7 +135,7 @@ def checkers(n: int, C: float) -> Points:
     return Points(X, np.where(rng.random(n) < 0.02, -y, y), np.full(n, C))
 
 
-LARGE = Case("checkers", lambda: checkers(1200, 1e4), Rbf(4.0), cache_bytes=32 << 20)
+LARGE = Case("checkers", lambda: checkers(2700, 1e4), Rbf(4.0), cache_bytes=32 << 20)
 
 
 @pytest.fixture
@@ -143,6 +143,7 @@ def eager(monkeypatch):
     """Steps on free points as often as a few pairs, on whatever problem."""
     monkeypatch.setattr(_face, "_CALL", 0.0)
     monkeypatch.setattr(_turns, "_TIMES", 0.02)
+    monkeypatch.setattr(_turns, "SLICE", 1)
     monkeypatch.setattr(_turns, "_FEWEST", 3)
     monkeypatch.setattr(_turns, "_LONGEST", 1.0)
 
@@ -161,8 +162,17 @@ def test_large_prices_take_fewer_steps(monkeypatch):
     assert violation(LARGE.build(), exact.beta, exact.gradient) <= 1e-3
 
 
-SOME = ("heart-rbf", "heart-squared-hinge", "heart-no-intercept", "contradictions", "svr",
+SOME = ("heart-rbf", "heart-squared-hinge", "heart-no-intercept", "svr",
         "nu-svr", "nu-svc", "one-class-weighted", "svdd-linear", "moons")  # fmt: skip
+
+
+def test_what_may_be_solved_in_one_call_is_solved_by_pairs(monkeypatch):
+    monkeypatch.setattr(_face, "_CALL", 0.0)
+    monkeypatch.setattr(_turns, "SLICE", 1 << 21)
+    case = LARGE._replace(points=lambda: checkers(900, 1e3))
+    seen = [snapshot.state for snapshot in solver_of(case).steps(case.build())]
+    first = next(state for state in seen if state.faced)
+    assert first.iterations - first.faced >= _turns.pairs_of_a_slice(900)
 
 
 @pytest.mark.usefixtures("eager")

@@ -67,7 +67,7 @@ _ROUNDING = 1e-10  # of K, at least: H would be all rounding
 _OFF = 1e-14  # of Σ|β|, that a sum may be off
 _SINGULAR = 1e-9  # of a diagonal value of H, that is left of it when rounding took over
 _FLOPS = 9.0  # of the factor, in the time that a pair step takes for a point of a sweep
-_CALL = 1e6  # points of sweeps, in the time of the calls around it
+_CALL = 3e6  # points of sweeps, in the time of the calls around it
 _DONE, _WANTS, _FULL = 0, 1, 2
 
 
@@ -283,12 +283,11 @@ def solve_free(
         if H.failed:
             return Way(0, 0.0, cost, whole=False)
         z, more, whole = _go(face, H, scratch, goal)
-    cost += more
-    if not _balance(face, z):
-        return Way(0, 0.0, cost, whole=False)
-    d, change = z - start, face.change(z)
-    rise, curvature = -float(slope @ d), float(d @ change[points])
-    if not (0.0 < rise < np.inf and curvature < np.inf):
+        cost += more
+        balanced = _balance(face, z)
+        d, change = z - start, face.change(z)
+        rise, curvature = -float(slope @ d), float(d @ change[points])
+    if not (balanced and 0.0 < rise < np.inf and curvature < np.inf):
         return Way(0, 0.0, cost, whole=False)
     share = 1.0 if curvature <= rise else rise / curvature
     if share < 1.0:

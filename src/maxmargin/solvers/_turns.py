@@ -1,10 +1,11 @@
 """Whose turn it is on a working set: pair steps, or its free points together.
 
 Pairs begin. Free points are solved together (:mod:`maxmargin.solvers._face`) once pairs
-have swept twice as many points on this W as that is counted for, so that at worst a fit
-takes about half as long again; and later after a step that failed, or in which more
-points met an end than may leave: pairs still do better then. Only operations are counted,
-so that results do not depend on clock, budget or threads.
+have swept as many points on this W as that is counted for, as with skis that are rented
+until the rent is their price: W never takes much more than twice the better of the two.
+They wait longer after a step that failed, or in which more points met an end than may
+leave: pairs still do better then. Only operations are counted, so that results do not
+depend on clock, budget or threads.
 """
 
 from __future__ import annotations
@@ -19,18 +20,26 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers._working_state import State
 
-__all__ = ["free_step", "pairs_to_go"]
+__all__ = ["SLICE", "free_step", "pairs_of_a_slice", "pairs_to_go"]
 
-_TIMES = 2.0  # a step, in pairs that come before it
+SLICE = 1 << 26  # operations of one unit
+_TIMES = 1.0  # a step, in pairs that come before it
 _LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
 _NEVER = 1 << 40
 _FEWEST = 64  # pair steps of a call
 
 
+def pairs_of_a_slice(q: int) -> int:
+    """Pair steps on q points that make one unit of work."""
+    return max(64, SLICE // max(256, q))
+
+
 def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) -> int:
     """Pair steps on W before a step on its free points; 0: now.
 
-    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW.
+    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW; nor
+    as long as W is everything and :mod:`maxmargin.solvers._together` might solve it by
+    pairs: who solves a problem must not show in its bits.
     """
     members = state.working_set
     n, q = free_points(problem, members, state.beta[members]).size, members.size
@@ -38,6 +47,8 @@ def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) ->
     if state.iterations + n > limit or 8 * scratch_size(n) > room:
         return _NEVER
     left = _TIMES * state.patience * operations(n, q) - state.swept
+    if state.complete:
+        left = max(left, 2.0 * q * (pairs_of_a_slice(q) - state.iterations))
     if left <= 0.0 and n > 1:
         return 0
     return max(_FEWEST, int(left / (2.0 * q)) + 1)

@@ -53,6 +53,7 @@ from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._scope import near_points, scope_of
 from maxmargin.solvers._start import default_limit, feasible
+from maxmargin.solvers._turns import SLICE, pairs_of_a_slice
 from maxmargin.solvers._verification import (
     deciding_points,
     first_slack,
@@ -70,11 +71,10 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["SOLVED", "WorkingSetSmo", "pairs_of_a_slice"]
+__all__ = ["SOLVED", "WorkingSetSmo"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-_SLICE = 1 << 26  # operations of one unit
 _EASED = 0.2  # of the violation, that W is solved to
 SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
@@ -84,11 +84,6 @@ _ULP = 6e-8  # relative rounding of float32
 _TIGHT = 1e-6  # a tol that float32 kernel values do not reach
 _MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
-
-
-def pairs_of_a_slice(q: int) -> int:
-    """Pair steps on q points that make one unit of work."""
-    return max(64, _SLICE // max(256, q))
 
 
 def _finite(worst: float) -> float:
@@ -214,7 +209,7 @@ class WorkingSetSmo(Steppable):
     def _fold(self, problem: Problem, state: State) -> Status:
         """One slice of columns into ``fresh``; at the end ``fresh`` becomes F."""
         if state.cursor < state.pending.size:
-            gradients.add_columns(problem, state, _SLICE)
+            gradients.add_columns(problem, state, SLICE)
             return Status.RUNNING
         if state.phase == Phase.VERIFY:
             return self._verified(problem, state)
