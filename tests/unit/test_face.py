@@ -233,7 +233,7 @@ def test_the_step_is_told():
         assert one["unit_gain"] > 0.0
 
 
-def test_scratch_is_within_the_promise():
+def test_scratch_is_within_the_promise(monkeypatch):
     solver, problem = solver_of(LARGE), LARGE.build()
     state = solver.start(problem)
     state.members[:50], state.size = np.arange(50), 50
@@ -244,6 +244,8 @@ def test_scratch_is_within_the_promise():
     assert _turns.pairs_to_go(problem, state, 10**6, taken) == 0
     assert _turns.pairs_to_go(problem, state, 10**6, taken - 1) > 10**9
     assert _turns.pairs_to_go(problem, state, n - 1, taken) > 10**9
+    monkeypatch.setattr(_turns, "_MOST", n - 1)
+    assert _turns.pairs_to_go(problem, state, 10**6, taken) > 10**9
 
 
 def test_scratch_is_lent_again_and_left_behind():

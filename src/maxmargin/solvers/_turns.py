@@ -26,6 +26,7 @@ SLICE = 1 << 26  # operations of one unit
 _TIMES = 1.0  # a step, in pairs that come before it
 _LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
 _NEVER = 1 << 40
+_MOST = 4000  # free points: a step is one unit, and nobody can stop it for a second
 _FEWEST = 64  # pair steps of a call
 
 
@@ -37,14 +38,15 @@ def pairs_of_a_slice(q: int) -> int:
 def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) -> int:
     """Pair steps on W before a step on its free points; 0: now.
 
-    Not where it could exceed ``limit`` steps in all, or ``cache_bytes`` beside K_WW; nor
-    as long as W is everything and :mod:`maxmargin.solvers._together` might solve it by
-    pairs: who solves a problem must not show in its bits.
+    Not of too many, nor where it could exceed ``limit`` steps in all or, beside K_WW,
+    ``cache_bytes``; nor as long as W is everything and
+    :mod:`maxmargin.solvers._together` might solve it by pairs: who solves a problem must
+    not show in its bits.
     """
     members = state.working_set
     n, q = free_points(problem, members, state.beta[members]).size, members.size
     room = cache_bytes - q * q * state.memory.dtype.itemsize
-    if state.iterations + n > limit or 8 * scratch_size(n) > room:
+    if n > _MOST or state.iterations + n > limit or 8 * scratch_size(n) > room:
         return _NEVER
     left = _TIMES * state.patience * operations(n, q) - state.swept
     if state.complete:
