@@ -210,14 +210,14 @@ def test_what_takes_long_is_left_to_the_solver(together):
     X, y = make_classification(
         400, 8, n_informative=4, flip_y=0.3, class_sep=0.3, random_state=1
     )
-    parameters = {"kernel": "linear", "C": 1e6, "tol": 1e-4, "solver": "smo"}
+    parameters = {"kernel": "linear", "C": 1e9, "tol": 1e-4, "solver": "smo"}
     limited = SVC(**parameters, time_limit=0.5)
     with pytest.warns(match="time limit"):
         limited.fit(X, y)  # watched by a clock: not asked
     assert together == []
     K = X @ X.T
     everyone = np.arange(400)
-    group = Group(everyone, np.where(y == 1, 1.0, -1.0), np.full(400, 1e6))
+    group = Group(everyone, np.where(y == 1, 1.0, -1.0), np.full(400, 1e9))
     assert solve_together(K, np.diagonal(K).copy(), [group], 1e-4) is None
 
 

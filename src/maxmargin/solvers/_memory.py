@@ -82,9 +82,18 @@ class WorkingMemory:
         self._flat: NDArray[Any] | None = None
         self._columns = 0  # of the square in the front of _flat
         self._filled = 0
+        self._spare: NDArray[np.float64] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_flat": None, "_columns": 0, "_filled": 0}
+        empty = {"_flat": None, "_columns": 0, "_filled": 0, "_spare": None}
+        return {**self.__dict__, **empty}
+
+    def scratch(self, count: int) -> NDArray[np.float64]:
+        """So many numbers to write to, the same memory until K_WW needs more of it."""
+        if self._spare is None or self._spare.size < count:
+            self._spare = None  # before the next one is there
+            self._spare = np.empty(count)
+        return self._spare[:count]
 
     def block(
         self, gram: Gram, members: Index, diagonal: NDArray[np.float64]
@@ -120,6 +129,7 @@ class WorkingMemory:
         if self._flat is None:
             self._flat = np.empty(self.size * self.size, self.dtype)
         if q > self._columns:
+            self._spare = None
             wider = min(self.size, max(q, self._columns * 3 // 2))
             _spread(self._flat, self._filled, self._columns, wider)
             self._columns = wider

@@ -29,7 +29,8 @@ from maxmargin.solvers._pairs import (
     fresh_gradient,
     move_pairs,
 )
-from maxmargin.solvers.working_set import SOLVED, pairs_of_a_slice
+from maxmargin.solvers._turns import pairs_of_a_slice
+from maxmargin.solvers.working_set import SOLVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

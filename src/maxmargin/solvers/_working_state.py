@@ -29,6 +29,7 @@ class Phase(Enum):
     REFRESH = "compute the gradient of a given β from nothing"
     SELECT = "measure the violation, choose the working set"
     SOLVE = "pair steps on the working set"
+    FACE = "its free points solved together"
     FOLD = "bring its changes to the gradients of all points"
     VERIFY = "compute gradients that decide anew, in float64"
 
@@ -66,6 +67,9 @@ class State:
     size: int = 0
     iterations: int = 0
     began: int = 0  # iterations when W was chosen
+    swept: float = 0.0  # points that pair steps swept on this W, or since the last FACE
+    patience: float = 1.0  # how much longer than usual pairs have before the next
+    faced: int = 0  # points that the FACE of the last unit moved
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
     centre: Any = 0.0  # what deciding gradients of W are near to
@@ -110,9 +114,15 @@ def story(problem: Problem, state: State, b: float) -> Step:
     if pair.points:
         total = pair["unit_gain"]
         words += f"This unit raised the dual by {total:.3g}, last by: {pair.words} "
+    elif state.faced:
+        words += (
+            f"This unit solved free points of the working set together: {state.faced:,} "
+            f"moved, and the dual rose by {state.last[7]:.3g}. "
+        )
     words += "Verified." if state.converged else f"Next: {state.phase.value}."
+    together = {"moved": state.faced, "unit_gain": float(state.last[7])}
     numbers = {
-        **pair.numbers,
+        **(together if state.faced else pair.numbers),
         "iterations": state.iterations,
         "working_set": state.size,
         "violation": state.violation,

@@ -7,7 +7,8 @@ Update. A set W of points has its kernel block K_WW in memory. Repeat:
 1. *select*: with m = (min_up F + max_low F)/2, evict members at a bound on the
    satisfied side of m, admit the worst violators beyond m on either side;
 2. *solve*: SMO by pairs on K_WW (:mod:`maxmargin.solvers._pairs`) until W's own
-   violation is a fifth of the global one;
+   violation is a fifth of the global one; where that takes long, as at large C, the free
+   points are solved together in between (:mod:`maxmargin.solvers._face`);
 3. *fold*: F += K[:, changed]·Δβ for all points that can matter just now
    (:mod:`maxmargin.solvers._scope`), values made in tiles and never stored.
 
@@ -47,11 +48,12 @@ from maxmargin.problem import (
     worst_violation,
 )
 from maxmargin.solvers import _gradients as gradients
-from maxmargin.solvers import _pairs
+from maxmargin.solvers import _pairs, _turns
 from maxmargin.solvers._exchange import exchange, whole_matrix
 from maxmargin.solvers._memory import WorkingMemory, capacity
 from maxmargin.solvers._scope import near_points, scope_of
 from maxmargin.solvers._start import default_limit, feasible
+from maxmargin.solvers._turns import SLICE, pairs_of_a_slice
 from maxmargin.solvers._verification import (
     deciding_points,
     first_slack,
@@ -69,11 +71,10 @@ if TYPE_CHECKING:
     Index = NDArray[np.intp]
     Vector = NDArray[np.float64]
 
-__all__ = ["SOLVED", "WorkingSetSmo", "pairs_of_a_slice"]
+__all__ = ["SOLVED", "WorkingSetSmo"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-_SLICE = 1 << 26  # operations of one unit
 _EASED = 0.2  # of the violation, that W is solved to
 SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
 _ROUNDS = 5  # verifications that may fail before float64 takes over
@@ -83,11 +84,6 @@ _ULP = 6e-8  # relative rounding of float32
 _TIGHT = 1e-6  # a tol that float32 kernel values do not reach
 _MOMENT = 1 << 20  # operations worth spending on an exact look
 _EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
-
-
-def pairs_of_a_slice(q: int) -> int:
-    """Pair steps on q points that make one unit of work."""
-    return max(64, _SLICE // max(256, q))
 
 
 def _finite(worst: float) -> float:
@@ -105,7 +101,8 @@ class WorkingSetSmo(Steppable):
     tol : float
         Largest violation accepted.
     max_iter : int
-        Pair steps at most; −1 for the default of 10⁷ or 100·n.
+        Pair steps at most; −1 for the default of 10⁷ or 100·n. Free points that are
+        solved together count one for each that moved.
     cache_bytes : int
         Memory for kernel values.
     shrinking : bool
@@ -152,11 +149,12 @@ class WorkingSetSmo(Steppable):
             Phase.REFRESH: self._fold,
             Phase.SELECT: self._select,
             Phase.SOLVE: self._solve,
+            Phase.FACE: self._face,
             Phase.FOLD: self._fold,
             Phase.VERIFY: self._fold,
         }
         for _ in range(budget):
-            state.last[:] = np.nan
+            state.last[:], state.faced = np.nan, 0
             status = phases[state.phase](problem, state)
             if status is not Status.RUNNING:
                 return status
@@ -203,7 +201,7 @@ class WorkingSetSmo(Steppable):
         return story(problem, state, self.model(problem, state).bias)
 
     def n_iter(self, state: State) -> int:
-        """Pair steps done."""
+        """Pair steps done, and points moved together."""
         return state.iterations
 
     # -- phases ---------------------------------------------------------------------
@@ -211,7 +209,7 @@ class WorkingSetSmo(Steppable):
     def _fold(self, problem: Problem, state: State) -> Status:
         """One slice of columns into ``fresh``; at the end ``fresh`` becomes F."""
         if state.cursor < state.pending.size:
-            gradients.add_columns(problem, state, _SLICE)
+            gradients.add_columns(problem, state, SLICE)
             return Status.RUNNING
         if state.phase == Phase.VERIFY:
             return self._verified(problem, state)
@@ -252,6 +250,7 @@ class WorkingSetSmo(Steppable):
         digits = SOLVED if state.complete else _EASED
         state.stop_at = max(digits * worst, 0.5 * self.tol)
         state.began = state.iterations
+        state.swept = min(state.swept, 0.0)
         state.phase = Phase.SOLVE
         return Status.RUNNING
 
@@ -277,20 +276,19 @@ class WorkingSetSmo(Steppable):
         members = state.working_set
         q = members.size
         diagonal = state.diagonal[members]
-        K = whole_matrix(problem, state)
-        if K is None:
-            K = state.memory.block(problem.gram, members, diagonal)
+        K, noise = self._block(problem, state)
         beta = state.beta[members]
         remaining = self._limit(problem) - state.iterations
-        steps = min(pairs_of_a_slice(q), remaining)
+        steps = min(
+            pairs_of_a_slice(q), self._pairs_to_go(problem, state) or q, remaining
+        )
         code, done = _pairs.move(
-            problem, members, K, state.local[:q], beta, diagonal,
-            noise=_pairs.DOUBLE_NOISE if K.dtype == DOUBLE else _pairs.SINGLE_NOISE,
-            stop_at=state.stop_at,
-            limit=steps, centre=state.centre, last=state.last,
+            problem, members, K, state.local[:q], beta, diagonal, noise=noise,
+            stop_at=state.stop_at, limit=steps, centre=state.centre, last=state.last,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done
+        state.swept += 2.0 * q * done
         if code == _pairs.UNBOUNDED:
             return Status.UNBOUNDED
         if code == _pairs.PAUSED:
@@ -300,6 +298,8 @@ class WorkingSetSmo(Steppable):
                 problem, state, members, state.local[:q]
             ):
                 return Status.UNBOUNDED
+            if not self._pairs_to_go(problem, state):
+                state.phase = Phase.FACE
             return Status.RUNNING
         if state.complete and state.wide and self._is_solution(problem, state, K):
             return self._accept(state)
@@ -313,6 +313,24 @@ class WorkingSetSmo(Steppable):
             state.applied[:] = state.beta
             state.phase = Phase.SELECT
         return Status.RUNNING
+
+    def _face(self, problem: Problem, state: State) -> Status:
+        """The free points of W at once."""
+        K, noise = self._block(problem, state)
+        _turns.free_step(problem, state, K, noise)
+        state.phase = Phase.SOLVE
+        return Status.RUNNING
+
+    def _pairs_to_go(self, problem: Problem, state: State) -> int:
+        return _turns.pairs_to_go(problem, state, self._limit(problem), self.cache_bytes)
+
+    def _block(self, problem: Problem, state: State) -> tuple[NDArray[Any], float]:
+        """K_WW and the relative rounding of its values."""
+        K = whole_matrix(problem, state)
+        if K is None:
+            members = state.working_set
+            K = state.memory.block(problem.gram, members, state.diagonal[members])
+        return K, _pairs.DOUBLE_NOISE if K.dtype == DOUBLE else _pairs.SINGLE_NOISE
 
     def _is_solution(self, problem: Problem, state: State, K: NDArray[Any]) -> bool:
         """Whether W, which is everything, is solved; F is summed anew from K."""
