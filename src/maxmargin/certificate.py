@@ -108,10 +108,12 @@ class Certificate:
             f"{self.n_free:,} free, {self.n_bound:,} at bound",
         ]
         if self.n_iter or self.n_kernel:
+            values = f"{self.n_kernel:,} kernel values, " if self.n_kernel else ""
             lines.append(
-                f"work        {self.n_iter:,} iterations, "
-                f"{self.n_kernel:,} kernel values, {self.seconds:.3g} s"
+                f"work        {self.n_iter:,} iterations, {values}{self.seconds:.3g} s"
             )
+        if np.isnan(self.tol):
+            lines.append("tol         none that bounds one of these: never ok")
         if self.solver:
             lines.append(f"solver      {self.solver}")
         if self.stop:

@@ -299,7 +299,7 @@ def test_a_path_has_probabilities():
             OneClassSVM(),
             [1.0],
             InputTypeError,
-            "path needs a machine with C.*OneClassSVM",
+            "path needs a machine of maxmargin with C.*OneClassSVM",
         ),
         (NuSVC(), [1.0], InputTypeError, "NuSVC"),
         (SVC(), [], InputError, r"shape \(0,\)"),

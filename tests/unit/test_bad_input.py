@@ -16,6 +16,7 @@ from maxmargin import (
     ConvergenceWarning,
     IndefiniteKernelWarning,
     InputError,
+    LinearSVC,
     NuSVC,
     NuSVR,
     OneClassSVM,
@@ -424,7 +425,7 @@ def test_probabilities_that_were_not_learnt(kind, method):
     [NuSVC(), OneClassSVM(), SVDD(), SVC, LogisticRegression(), None, "SVC", 5],
 )
 def test_a_path_needs_a_machine_with_C(estimator):
-    with pytest.raises(InputError, match="path needs a machine with C"):
+    with pytest.raises(InputError, match="path needs a machine of maxmargin with C"):
         path(estimator, X, Y, [1.0])
 
 
@@ -432,15 +433,15 @@ def test_a_path_needs_a_machine_with_C(estimator):
 @pytest.mark.parametrize(
     ("Cs", "text"),
     [
-        ([], "give a list of at least one value of C"),
-        (1.0, "give a list of at least one value of C"),
-        (None, "give a list of at least one value of C"),
-        ([[1.0]], "give a list of at least one value of C"),
-        ("abc", "give a list of positive numbers"),
-        (["a"], "give a list of positive numbers"),
-        ([[1], [1, 2]], "give a list of positive numbers"),
-        ({"a": 1}, "give a list of positive numbers"),
-        (np.array([1 + 1j]), "give a list of positive numbers"),
+        ([], "give a flat list of at least one C"),
+        (1.0, "give a flat list of at least one C"),
+        (None, "give a flat list of at least one C"),
+        ([[1.0]], "give a flat list of at least one C"),
+        ("abc", "give a list or an array of positive numbers"),
+        (["a"], "give a list or an array of positive numbers"),
+        ([[1], [1, 2]], "give a list or an array of positive numbers"),
+        ({"a": 1}, "give a list or an array of positive numbers"),
+        (np.array([1 + 1j]), "give a list or an array of positive numbers"),
         ([1.0, 0.0], "The 'C' parameter of .* must be a positive"),
         ([-1.0], "The 'C' parameter of .* must be a positive"),
         ([NAN], "The 'C' parameter of .* must be a positive"),
@@ -737,3 +738,25 @@ def test_public_attributes_are_what_predicts(kind, rows):
     machine.dual_coef_ = 2 * machine.dual_coef_
     doubled = (values(X) + own - machine.intercept_) / share
     np.testing.assert_allclose(doubled, 2 * sums, atol=1e-12)
+
+
+@pytest.mark.parametrize("machine", [SVC(), SVR(), LinearSVC()], ids=repr)
+@pytest.mark.parametrize(
+    ("rows", "targets", "words"),
+    [
+        (
+            X[:, 0],
+            Y,
+            r"Expected 2D array, got 1D array instead\. Reshape your data either",
+        ),
+        (with_value(NAN), Y, r"Input X contains NaN: fill such values in .*out$"),
+        (with_value(INF), Y, r"Input X contains infinity .*: give finite numbers$"),
+        (X, Y[:-1], r"inconsistent numbers of samples: .*: give X, y and weights"),
+        (np.array([["a"] * 2] * len(Y)), Y, r"could not convert .*: encode words"),
+    ],
+    ids=["1-D", "NaN", "infinity", "short y", "words"],
+)
+def test_scikit_learns_refusals_are_one_sentence(machine, rows, targets, words):
+    with pytest.raises(InputError, match=words) as refused:
+        machine.fit(rows, targets)
+    assert "\n" not in str(refused.value)

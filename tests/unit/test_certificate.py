@@ -73,9 +73,11 @@ def test_printing():
 def test_printing_what_is_not_good_and_not_known():
     assert "violation   0.01 > tol 0.001" in str(lecture(violation=0.01))
     unknown = str(lecture(violation=0.01, tol=np.nan, n_iter=0, n_kernel=0, stop=""))
-    assert "tol" not in unknown
+    assert "violation   0.01\n" in unknown
+    assert "tol         none that bounds one of these: never ok" in unknown
     assert "work" not in unknown
     assert "stop" not in unknown
+    assert "7 iterations, 0.5 s" in str(lecture(n_kernel=0))
 
 
 def test_worst_of_many():

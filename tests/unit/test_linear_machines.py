@@ -358,7 +358,7 @@ def test_several_classes_are_several_problems(three):
         ({"C": np.inf}, "hard margin"),
         ({"intercept": "yes"}, "'regularised' or 'free'"),
         ({"solver": "magic"}, "dual-descent"),
-        ({"penalty": "l1", "intercept": "free"}, "penalty l1"),
+        ({"penalty": "l1", "intercept": "free"}, "^intercept='free' with penalty='l1'"),
         ({"loss": "hinge", "solver": "newton"}, "hinge"),
         ({"intercept": "free", "solver": "dual-descent"}, "free intercept"),
     ],

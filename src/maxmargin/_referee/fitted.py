@@ -98,8 +98,8 @@ class Fitted:
         for name in (*needed, *arrays):
             require(
                 getattr(estimator, name, None) is not None,
-                f"{type(estimator).__name__} has no {name}: certify needs a kernel "
-                f"machine after fit, and judges this one as {machine}",
+                f"{type(estimator).__name__} has no {name}: certify needs a machine "
+                f"after fit, and judges this one as {machine}",
             )
         found = {name: as_numbers(name, getattr(estimator, name)) for name in arrays}
         classes = np.asarray(estimator.classes_ if labelled else [])

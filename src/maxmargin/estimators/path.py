@@ -44,7 +44,7 @@ def path(
     X, y, sample_weight : array-like
         As for its ``fit``.
     Cs : array-like of shape (m,)
-        Values of C, in any order.
+        Values of C, in any order. A ``time_limit`` holds for each of them.
 
     Returns
     -------
@@ -84,9 +84,12 @@ def path(
 def _checked(estimator: Any, Cs: ArrayLike) -> Any:
     kinds = KernelMachine | LinearMachine
     if not isinstance(estimator, kinds) or not hasattr(estimator, "C"):
+        given = estimator if isinstance(estimator, type) else type(estimator)
+        what = "the class " if given is estimator else ""
         msg = (
-            f"path needs a machine with C (SVC, SVR, NuSVR, LinearSVC, LinearSVR), got "
-            f"{type(estimator).__name__}"
+            "path needs a machine of maxmargin with C (SVC(), SVR(), NuSVR(), "
+            "LinearSVC(), LinearSVR()), got "
+            f"{what}{given.__module__}.{given.__qualname__}"
         )
         raise InputTypeError(msg)
     try:
@@ -94,9 +97,9 @@ def _checked(estimator: Any, Cs: ArrayLike) -> Any:
             raise TypeError
         values = np.asarray(Cs, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        msg = f"Cs={Cs!r}: give a list of positive numbers"
+        msg = f"Cs={Cs!r}: give a list or an array of positive numbers"
         raise InputTypeError(msg) from error
     if values.ndim != 1 or values.size == 0:
-        msg = f"Cs has shape {values.shape}: give a list of at least one value of C"
+        msg = f"Cs has shape {values.shape}: give a flat list of at least one C"
         raise InputError(msg)
     return values

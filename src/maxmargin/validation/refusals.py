@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,18 +22,39 @@ __all__ = ["input_errors", "refuse_huge", "unless_refused"]
 
 LARGEST = 1e150  # of targets and weights
 
+# How a sentence of scikit-learn's begins → what is to be done about it.
+_ADVICE = {
+    "Input X contains NaN": "fill such values in (sklearn.impute.SimpleImputer) or leave "
+    "their rows out",
+    "Input X contains infinity": "give finite numbers",
+    "Input y contains NaN": "leave rows without a target out",
+    "Found input variables with inconsistent numbers": "give X, y and weights of as many "
+    "rows",
+    "could not convert string to float": "encode words as numbers "
+    "(sklearn.preprocessing.OneHotEncoder)",
+}
+
 
 @contextmanager
 def input_errors() -> Iterator[None]:
-    """Turn what scikit-learn's checks raise into InputError, with the same words."""
+    """Turn what scikit-learn's checks raise into an InputError of one sentence."""
     try:
         yield
     except (InputError, NotFittedError):
         raise
     except TypeError as error:
-        raise InputTypeError(str(error)) from error
+        raise InputTypeError(_sentence(str(error))) from error
     except ValueError as error:
-        raise InputError(str(error)) from error
+        raise InputError(_sentence(str(error))) from error
+
+
+def _sentence(words: str) -> str:
+    """Without the values of a whole array, and without paragraphs of reading."""
+    words = re.sub(r":\narray=.*\.\n", ". ", words, flags=re.DOTALL)
+    for begins, advice in _ADVICE.items():
+        if words.startswith(begins):
+            return f"{words.partition(chr(10))[0].rstrip('.')}: {advice}"
+    return words
 
 
 def refuse_huge(name: str, values: Vector) -> None:

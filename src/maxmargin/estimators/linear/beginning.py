@@ -81,7 +81,8 @@ class Before(NamedTuple):
         β; w where the penalty is ‖w‖₁; both for a solver that takes both.
         """
         if isinstance(problem, LinearJointProblem):
-            beta = np.ascontiguousarray(self.beta.T)
+            # A copy: the model before keeps its own.
+            beta = np.array(self.beta.T, np.float64, order="C")
             own = beta[np.arange(problem.n), problem.codes]
             return self._moved(beta, own, problem.C)
         if problem.lasso:

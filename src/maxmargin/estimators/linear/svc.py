@@ -193,9 +193,16 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         joint = self.multi_class == "crammer_singer"
+        free = self.fit_intercept and self.intercept == "free"
         if not joint:
             check_combination(self.penalty, self.loss, self.dual)
-        elif self.fit_intercept and self.intercept == "free":
+        if not joint and free and self.penalty == "l1":
+            msg = (
+                "intercept='free' with penalty='l1': its solvers regularise the "
+                "intercept; use intercept='regularised'"
+            )
+            raise InputError(msg)
+        if joint and free:
             msg = (
                 "intercept='free' with multi_class='crammer_singer': its intercepts are "
                 "always regularised; use 'regularised', or multi_class='ovr'"
