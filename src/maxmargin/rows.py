@@ -29,6 +29,7 @@ __all__ = [
     "fill_lanes",
     "frozen",
     "largest_magnitude",
+    "repeats",
     "rows_of",
     "spread_of",
     "spread_without_means",
@@ -267,3 +268,21 @@ def _squared_norms(rows, start, stop, zero, out):
 
 
 squared_norms = njit(_squared_norms, allocates=False)
+
+
+def repeats(X: Any) -> bool:
+    """Whether a row of a CSR matrix has a column twice."""
+    return bool(_repeats(X.indices, X.indptr, np.full(X.shape[1], -1, np.int64)))
+
+
+def _repeats(indices, indptr, seen):
+    for i in range(indptr.size - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            column = indices[e]
+            if seen[column] == i:
+                return True
+            seen[column] = i
+    return False
+
+
+_repeats = njit(_repeats, allocates=False)

@@ -7,10 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC, LinearSVR
+from maxmargin.problem import linear_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.linear import DualDescent
 from maxmargin.solvers.linear._anderson import Epochs
 from maxmargin.solvers.linear._face import face_step
+from maxmargin.solvers.linear._outlook import Outlook
+from maxmargin.solvers.linear._visits import visit
 
 
 def texts(n=300, d=2000, seed=0):
@@ -106,3 +109,78 @@ def test_epochs_that_stand_still_are_left_alone():
     for _ in range(6):
         epochs.keep(np.ones(3), np.zeros(2001))
     assert epochs.best(problem, np.arange(3)) is None
+
+
+def squared():
+    return LinearSVC(loss="squared_hinge", C=1.0).problem(*texts())
+
+
+@pytest.mark.parametrize("make", [hinge, squared, tube])
+def test_the_gaps_that_visits_meet_are_the_gap(make):
+    """Of an epoch in which nobody moves, the sum over rows is P − D."""
+    problem = make()
+    solver = DualDescent(tol=1e-2, seed=0)
+    state = drive(solver, problem).state
+    looked = solver.measure(problem, state)
+    state.table[:, 5] = np.inf  # what is divided by it does not move
+    state.order = np.arange(problem.n)
+    state.place[:2], state.shift = (0, problem.n), 0.0
+    state.figures[0], state.figures[6] = np.inf, 0.0
+    before = state.beta.copy()
+    visit(
+        problem.design.rows, problem.design.scaling, state.table, problem.epsilon,
+        state.w, state.order, state.place, state.figures, problem.n,
+    )  # fmt: skip
+    np.testing.assert_array_equal(state.beta, before)
+    model = solver.model(problem, state)
+    gap = linear_objective(problem, model).gap
+    assert state.figures[6] == pytest.approx(gap, rel=1e-9)
+    assert state.figures[6] >= 0.9 * looked.gap  # which has the best constant besides
+
+
+@pytest.mark.parametrize("make", [hinge, squared, tube])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_looks_are_few_and_come_in_time(make, tol, monkeypatch):
+    problem, gaps = make(), []
+    look = DualDescent._look
+
+    def counted(self, problem, state):
+        look(self, problem, state)
+        gaps.append((state.epoch, state.looked.relative_gap))
+
+    monkeypatch.setattr(DualDescent, "_look", counted)
+    drive(DualDescent(tol=tol, seed=0), problem)
+    epochs = gaps[-1][0]
+    assert gaps[-1][1] <= tol
+    # One every twenty epochs or so, one at the end, and some that hoped too soon.
+    assert len(gaps) <= 6 + epochs // 5
+    # Nobody went on for long after tol was reached.
+    one_at_a_time = DualDescent(tol=tol, seed=0)
+    state = one_at_a_time.start(problem)
+    while state.gap > tol:
+        state.look_at = state.epoch + 1
+        one_at_a_time.advance(problem, state, 1)
+    assert epochs <= 1.5 * state.epoch + 3
+
+
+def test_a_forecast_is_corrected_by_what_was_found():
+    outlook = Outlook()
+    for total in (100.0, 50.0, 25.0):
+        outlook.epoch(total)
+    assert outlook.gap == 12.5
+    outlook.found(25.0)
+    assert outlook.gap == 25.0
+    outlook.epoch(12.5)
+    assert outlook.gap == 12.5
+    outlook.found(12.5)
+    assert outlook.gap == 12.5
+    outlook.found(1e9)  # nothing that wrong is believed
+    assert outlook.gap == 5.0 * 6.25
+
+
+def test_the_first_epoch_promises_little():
+    outlook = Outlook()
+    outlook.epoch(100.0)
+    assert outlook.gap == 3.0
+    outlook.epoch(200.0)  # a rise says nothing of the end
+    assert outlook.gap == 200.0

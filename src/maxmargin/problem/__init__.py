@@ -19,6 +19,7 @@ from maxmargin.problem.joint import (
 from maxmargin.problem.linear import (
     LinearModel,
     LinearProblem,
+    linear_dual,
     linear_objective,
     linear_svc,
     linear_svr,
@@ -64,6 +65,7 @@ __all__ = [
     "joint_objective",
     "joint_violation",
     "joint_violations",
+    "linear_dual",
     "linear_joint_figures",
     "linear_joint_objective",
     "linear_joint_violation",

@@ -179,18 +179,28 @@ def linear_objective(problem: LinearProblem, model: LinearModel) -> Objective:
         model.outputs, problem.p, problem.lower, problem.upper, problem.ridge,
         problem.epsilon,
     )  # fmt: skip
-    found = np.empty(2)
-    promised(beta, problem.p, problem.ridge, problem.epsilon, found)
-    linear, curved = found.tolist()
     if problem.lasso:
+        linear, curved = _promises(problem, beta)
         # The best multiple of β among the feasible ones.
         peak = float(np.abs(pull).max(initial=0.0))
         best = -linear / curved if curved > 0.0 else 0.0
         fit = max(0.0, min(best, 1.0 / peak if peak > 0.0 else np.inf))
         dual = -fit * linear - 0.5 * fit * fit * curved
         return Objective(float(np.abs(w).sum()) + loss, dual)
-    dual = -0.5 * (float(pull @ pull) + curved) - linear
-    return Objective(0.5 * float(w @ w) + loss, dual)
+    return Objective(0.5 * float(w @ w) + loss, linear_dual(problem, beta, pull))
+
+
+def linear_dual(problem: LinearProblem, beta: Vector, pull: Vector) -> float:
+    """The dual of β with the penalty ½‖w‖²; ``pull`` is X'β."""
+    linear, curved = _promises(problem, beta)
+    return -0.5 * (float(pull @ pull) + curved) - linear
+
+
+def _promises(problem: LinearProblem, beta: Vector) -> tuple[float, float]:
+    """Of the dual what depends on β alone: its linear part, and that of the ridge."""
+    found = np.empty(2)
+    promised(beta, problem.p, problem.ridge, problem.epsilon, found)
+    return float(found[0]), float(found[1])
 
 
 def linear_violation(problem: LinearProblem, model: LinearModel) -> float:

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 __all__ = ["check_structure", "checked_csr", "in_order"]
 
 
-def checked_csr(X: Any) -> Any:
+def checked_csr(X: Any, *, ordered: bool = True) -> Any:
     """:func:`in_order`, of a matrix that need not have the structure of one."""
     check_structure(X)
-    return in_order(X)
+    return in_order(X, ordered=ordered)
 
 
-def in_order(X: Any) -> Any:
+def in_order(X: Any, *, ordered: bool = True) -> Any:
     """The same CSR when it is in order, else a sorted copy without duplicates.
 
     The flags that SciPy keeps on a matrix are not believed: a caller can set them,
-    or change the indices behind them.
+    or change the indices behind them. With ``ordered=False`` columns of a row may come
+    in any order, each once: scikit-learn's vectorisers leave them so, and to sort 5,574
+    messages in pieces of 3 to 5 letters takes as long as a linear fit of them.
     """
     nnz = int(X.indptr[-1])
     data = np.require(X.data[:nnz], requirements=["C", "A"])
@@ -42,6 +44,11 @@ def in_order(X: Any) -> Any:
         X = type(X)((data, indices, indptr), shape=X.shape)
     if _is_sorted(X.indices, X.indptr):
         return X
+    if not ordered:
+        from maxmargin.rows import repeats  # compiled: not for those who only read files
+
+        if not repeats(X):
+            return X
     X = X.copy()
     X.has_sorted_indices = False
     X.has_canonical_format = False

@@ -43,7 +43,12 @@ def is_function(kernel: Any) -> bool:
 
 
 def training_rows(
-    estimator: Any, X: Any, y: Any = None, *, target: str = "labels"
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    target: str = "labels",
+    ordered: bool = True,
 ) -> tuple[Any, Any]:
     """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
 
@@ -55,6 +60,8 @@ def training_rows(
         What it was given.
     target : {"labels", "numbers", "none"}
         What y must be; ``"none"`` does not look at it.
+    ordered : bool
+        Whether the columns of every sparse row must be sorted.
 
     Returns
     -------
@@ -89,7 +96,7 @@ def training_rows(
     if ready and (target == "none" or _is_column(y, X.shape[0])):
         estimator.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         estimator.n_features_in_ = X.shape[1]
-        rows = in_order(X) if sparse.issparse(X) else X
+        rows = in_order(X, ordered=ordered) if sparse.issparse(X) else X
         if target == "none":
             return rows, None
         return rows, _numbers(y) if target == "numbers" else y
@@ -104,9 +111,10 @@ def training_rows(
             accept_large_sparse=True,
         )
     if target == "none":
-        return _trusted(checked), None
+        return _trusted(checked, ordered=ordered), None
     rows, found = checked
-    return _trusted(rows), _numbers(found) if target == "numbers" else found
+    rows = _trusted(rows, ordered=ordered)
+    return rows, _numbers(found) if target == "numbers" else found
 
 
 def _is_ready(X: Any, *, finite: bool = True) -> bool:
@@ -251,9 +259,9 @@ def _objects(X: Any) -> NDArray[Any]:
     return rows
 
 
-def _trusted(rows: Any) -> Any:
-    """Plain, aligned, contiguous rows; CSR sorted, without duplicates."""
+def _trusted(rows: Any, *, ordered: bool = True) -> Any:
+    """Plain, aligned, contiguous rows; CSR without duplicates, sorted if ``ordered``."""
     if sparse.issparse(rows):
-        return checked_csr(rows)
+        return checked_csr(rows, ordered=ordered)
     # np.asarray drops subclasses such as memmap without copying.
     return np.require(np.asarray(rows), requirements=["C", "A"])

@@ -46,7 +46,7 @@ class Task(NamedTuple):
 def whole_task(machine: Any, X: Any, y: Any, sample_weight: Any) -> Task:
     """All rows of ``fit``; the machine stays as it is, whatever is refused."""
     shadow = copy(machine)
-    rows, given = training_rows(shadow, X, y)
+    rows, given = training_rows(shadow, X, y, ordered=False)
     weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
     labels = encode_labels(given, weight, machine.class_weight)
     return _task(shadow, rows, labels, weight)

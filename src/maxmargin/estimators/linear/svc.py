@@ -208,7 +208,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
                 "always regularised; use 'regularised', or multi_class='ovr'"
             )
             raise InputError(msg)
-        rows, given = training_rows(self, X, y)
+        rows, given = training_rows(self, X, y, ordered=False)
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         labels = encode_labels(given, weight, self.class_weight)
         count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)

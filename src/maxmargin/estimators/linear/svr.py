@@ -179,7 +179,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         check_combination("l2", self.loss, self.dual)
-        rows, targets = training_rows(self, X, y, target="numbers")
+        rows, targets = training_rows(self, X, y, target="numbers", ordered=False)
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         counted_rows(weight, rows.shape[0])
         count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)

@@ -76,12 +76,17 @@ def _block(rows, some, weight, constant, clear, out):
 
 
 def _outer(indptr, indices, data, some, weight, constant, out):
-    """Out += Σ weight·x·x', its lower triangle (indices of a row are sorted)."""
-    last = out.shape[0] - 1
+    """Out += Σ weight·x·x', its lower triangle; whether something fell above it.
+
+    That is where a pair of columns falls that a row has in the wrong order.
+    """
+    last, above = out.shape[0] - 1, False
     for k in range(some.size):
         # Unsigned: an index that may be negative is tested before it is used.
         begin, end = np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])
         for e in range(begin, end):
+            if e > begin and indices[e] < indices[e - np.uint64(1)]:
+                above = True
             line = out[np.uint64(indices[e])]
             x = weight[k] * data[e]
             for g in range(begin, e + np.uint64(1)):
@@ -92,6 +97,7 @@ def _outer(indptr, indices, data, some, weight, constant, out):
             for g in range(begin, end):
                 line[np.uint64(indices[g])] += x * data[g]
             line[last] += x * constant
+    return above
 
 
 def _narrow(data, some, weight, constant, out):
@@ -202,7 +208,8 @@ def _scattered(
     def strand(k: int) -> Matrix:
         total = np.zeros((size, size))
         at = slice(some.size * k // strands, some.size * (k + 1) // strands)
-        _outer(X.indptr, X.indices, X.data, some[at], weight[at], constant, total)
+        if _outer(X.indptr, X.indices, X.data, some[at], weight[at], constant, total):
+            total += np.triu(total, 1).T
         return total
 
     return _summed(design.workers.map(strand, range(strands)))

@@ -15,7 +15,7 @@ from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
 from maxmargin.rows import DenseRows
 
-__all__ = ["GRAIN", "visit"]
+__all__ = ["GRAIN", "unsettled", "visit"]
 
 GRAIN = 1e-12  # of a gradient that is worth following
 _AHEAD = 4  # rows that are on their way while one is visited
@@ -48,14 +48,26 @@ def _judged(old, F, epsilon, lower, upper):
     return 0.0, slack
 
 
+def _excess(old, plain, ridge, epsilon, lower, upper):
+    """What a row adds to the gap: its loss, less what its β promises. No branches."""
+    left = max(-plain - epsilon, 0.0) + min(epsilon - plain, 0.0)
+    if ridge > 0.0:
+        wish = min(max(left / ridge, lower), upper)
+        loss = wish * (left - 0.5 * ridge * wish)
+    else:
+        loss = max(left * lower, left * upper)
+    return loss + old * (plain + 0.5 * ridge * old) + epsilon * abs(old)
+
+
 _best = njit(_best)
 _judged = njit(_judged)
+_excess = njit(_excess)
 
 
-def _settled(i, dot, at, order, place, figures, table, epsilon):
+def _settled(i, plain, at, order, place, figures, table, epsilon):
     """Move the β of the row at hand, or leave the row out; by how much it moved."""
     old, lower, upper = table[i, 0], table[i, 2], table[i, 3]
-    F = dot + table[i, 1] + table[i, 4] * old
+    F = plain + table[i, 4] * old
     wrong, slack = _judged(old, F, epsilon, lower, upper)
     if wrong == 0.0 and slack > figures[0]:
         place[1] -= 1
@@ -76,7 +88,7 @@ _settled = njit(_settled)
 
 def _dense_visits(rows, scaling, table, epsilon, w, order, place, figures, visits):
     data = rows.data
-    d = data.shape[1]
+    d, met = data.shape[1], 0.0
     while visits > 0 and place[0] < place[1]:
         visits -= 1
         place[2] += 1
@@ -91,16 +103,20 @@ def _dense_visits(rows, scaling, table, epsilon, w, order, place, figures, visit
             total += data[i, k] * w[k]
         if scaling != 0.0:
             total += scaling * w[d]
+        total += table[i, 1]
+        met += _excess(table[i, 0], total, table[i, 4], epsilon, table[i, 2], table[i, 3])
         move = _settled(i, total, at, order, place, figures, table, epsilon)
         if move != 0.0:
             for k in range(d):
                 w[k] += move * data[i, k]
             if scaling != 0.0:
                 w[d] += move * scaling
+    figures[6] += met
 
 
 def _csr_visits(rows, scaling, table, epsilon, w, order, place, figures, visits):
     data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
+    met = 0.0
     while visits > 0 and place[0] < place[1]:
         visits -= 1
         place[2] += 1
@@ -124,12 +140,15 @@ def _csr_visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
             total += data[e] * w[np.uint64(indices[e])]
         if scaling != 0.0:
             total += scaling * w[d]
+        total += table[i, 1]
+        met += _excess(table[i, 0], total, table[i, 4], epsilon, table[i, 2], table[i, 3])
         move = _settled(i, total, at, order, place, figures, table, epsilon)
         if move != 0.0:
             for e in range(start, stop):
                 w[np.uint64(indices[e])] += move * data[e]
             if scaling != 0.0:
                 w[d] += move * scaling
+    figures[6] += met
 
 
 def _visits(
@@ -150,10 +169,30 @@ def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
     A line of ``table`` is all that is known of a row, side by side in memory, for rows
     come in random order: β, p, lower, upper, ridge and q. ``place`` = (next row in the
     order, how many are left in it, visits so far); ``figures`` = (limit beyond which a
-    satisfied row is left out, worst violation so far, and of the last visit: row, β
-    before and after, F).
+    satisfied row is left out, worst violation so far, of the last visit row, β before
+    and after, F; and the gaps that the visits met, added up).
     """
     _visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
 
 
 visit = njit(visit)
+
+
+def unsettled(outputs, table, epsilon, limit, order):
+    """Write the rows into ``order`` that are wrong, or satisfied by ``limit`` at most.
+
+    Returns how many they are. Rows whose bounds are one have nowhere to go.
+    """
+    count = 0
+    for i in range(outputs.size):
+        old, lower, upper = table[i, 0], table[i, 2], table[i, 3]
+        if lower < upper:
+            F = outputs[i] + table[i, 1] + table[i, 4] * old
+            wrong, slack = _judged(old, F, epsilon, lower, upper)
+            if wrong > 0.0 or slack <= limit:
+                order[count] = i
+                count += 1
+    return count
+
+
+unsettled = njit(unsettled, allocates=False)

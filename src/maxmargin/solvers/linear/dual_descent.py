@@ -14,8 +14,10 @@ Update. With :math:`F_i = x_i\cdot w + p_i + r_i\beta_i` and
 bound, or at the kink of |β|, that is satisfied by more than the worst violation of the
 epoch before is left out (shrinking) until the next look at all rows.
 
-Every few epochs f = Xw is computed for all rows; it gives primal, dual and gap, and says
-which rows must come back. When the next look is due follows from how fast the gap fell.
+Now and then f = Xw is computed for all rows; it gives primal, dual and gap, and says
+which rows must come back. Such a look is due when what the visits met promises that the
+gap is down at tol (:mod:`~maxmargin.solvers.linear._outlook`), and at the latest after
+eight epochs, then after as many as there were before, up to twenty.
 The primal is that of w with the best weight for the constant column
 (:mod:`~maxmargin.solvers.linear._constant`): an epoch leaves that one, which every row
 moves, the furthest off: now and then half of the gap was its.
@@ -49,6 +51,7 @@ from maxmargin.errors import InputError
 from maxmargin.problem import (
     LinearModel,
     LinearProblem,
+    linear_dual,
     linear_objective,
     linear_violation,
 )
@@ -56,7 +59,8 @@ from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear._anderson import Epochs
 from maxmargin.solvers.linear._constant import best_shift
 from maxmargin.solvers.linear._face import face_step
-from maxmargin.solvers.linear._visits import GRAIN, visit
+from maxmargin.solvers.linear._outlook import Outlook
+from maxmargin.solvers.linear._visits import GRAIN, unsettled, visit
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -73,6 +77,7 @@ _SOLVED = 0.02  # of the violation at the last look
 _SLOW = 30  # epochs from which on more is tried
 _CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
 _FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
+_FIRST = 8  # epochs before the first look, unless the gap is down before
 _SLOWER = 1.5  # by how much more than it did the gap will take
 _DRIFT = 50  # epochs after which w is computed anew
 
@@ -88,7 +93,9 @@ class State:
     figures: Vector
     epoch: int = 0
     shuffled: bool = False
-    look_at: int = 1  # epoch after which all rows are looked at again
+    look_at: int = _FIRST  # epoch after which all rows are looked at again
+    outlook: Outlook = field(default_factory=Outlook)
+    worst: float = np.inf  # violation at the last look, or in the first epoch
     looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
     outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
     shift: float = 0.0  # of the constant's weight, at that look
@@ -156,7 +163,8 @@ class DualDescent(Steppable):
             w=design.back(beta) if beta.any() else np.zeros(design.width),
             order=order,
             place=np.array([0, order.size, 0], np.intp),
-            figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0]),
+            figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
+            look_at=_FIRST if warm is None else 1,
         )
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
@@ -187,7 +195,8 @@ class DualDescent(Steppable):
         state.epoch += 1
         worst = float(state.figures[1])
         state.figures[0] = worst if self.shrinking and worst > 0.0 else np.inf
-        state.figures[1] = 0.0
+        state.outlook.epoch(float(state.figures[6]))
+        state.figures[1] = state.figures[6] = 0.0
         state.place[0], state.shuffled = 0, False
         if self.anderson and state.epoch >= _SLOW and problem.squared:
             if not state.epochs:
@@ -195,15 +204,25 @@ class DualDescent(Steppable):
             if state.epochs.keep(state.beta[state.window], state.w):
                 self._jump(problem, state)
         over = self.n_iter(state) >= self._limit
-        # Solved for the rows that are left: the others may want to come back.
-        alone = worst <= _SOLVED * state.looked.violation or state.place[1] == 0
-        if state.epoch >= state.look_at or alone or over:
+        if over or self._is_due(problem, state, worst):
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
             if state.looked.violation <= GRAIN:  # nobody would move
                 return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
+
+    def _is_due(self, problem: LinearProblem, state: State, worst: float) -> bool:
+        """Whether to look at all rows now."""
+        # Solved for the rows that are left: the others may want to come back.
+        if worst <= _SOLVED * state.worst < np.inf or state.place[1] == 0:
+            return True
+        if state.epoch == 1:
+            state.worst = worst
+        gap = state.outlook.gap
+        dual = linear_dual(problem, state.beta.copy(), state.w)
+        closed = gap <= self.tol * max(abs(dual), abs(dual + gap))
+        return closed or state.epoch >= state.look_at
 
     def _jump(self, problem: LinearProblem, state: State) -> None:
         """To the best combination of the last epochs, if it is one."""
@@ -223,22 +242,24 @@ class DualDescent(Steppable):
             state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
         about, state.shift = abs(state.shift), 0.0
         state.outputs = problem.design.times(state.w)
-        worst = linear_violation(problem, self._model(problem, state, state.outputs))
+        plain = self._model(problem, state, state.outputs)
+        worst = linear_violation(problem, plain)
         if problem.design.scaling and state.epoch:
             weight = float(state.w[-1])
             state.shift = best_shift(problem, state.outputs, weight, about)
-        both = linear_objective(problem, self._model(problem, state, state.outputs))
+        both = linear_objective(problem, self._shifted(problem, state, plain))
         state.looked = Measures(both.primal, both.dual, worst)
+        state.outlook.found(both.gap)
         gap = state.looked.relative_gap
         state.look_at = state.epoch + self._patience(problem, state, gap)
-        state.gap, state.gap_at = gap, state.epoch
+        state.gap, state.gap_at, state.worst = gap, state.epoch, worst
         # What the rows that were left suggest is too small for all of them.
         state.figures[0] = state.looked.violation if self.shrinking else np.inf
-        slack = _slack(problem, state)
-        state.order = np.flatnonzero(
-            (problem.lower < problem.upper) & (slack <= state.figures[0])
+        order = np.empty(problem.n, np.intp)
+        left = unsettled(
+            state.outputs, state.table, problem.epsilon, state.figures[0], order
         )
-        state.place[:2] = 0, state.order.size
+        state.order, state.place[:2] = order, (0, left)
         state.epochs.clear()
 
     def _cross_face(self, problem: LinearProblem, state: State) -> None:
@@ -252,15 +273,15 @@ class DualDescent(Steppable):
                 return
 
     def _patience(self, problem: LinearProblem, state: State, gap: float) -> int:
-        """Epochs until the gap, falling as before, is down at tol; not too many."""
+        """Epochs until the next look, whatever the visits promise."""
         most, ahead = max(1, min(20, state.epoch)), np.inf
         if 0.0 < gap < state.gap < np.inf:
             fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
-            # Ever more slowly, as a rule; and a look costs as much as an epoch or two.
+            # Ever more slowly, as a rule.
             ahead = np.ceil(_SLOWER * np.log(gap / max(self.tol, 1e-16)) / fall)
         late = self.faces and state.epoch >= _SLOW and not problem.squared
         state.crawls = bool(late and ahead > _CRAWL)
-        return int(np.clip(ahead, 1, _SOON if state.crawls else most))
+        return _SOON if state.crawls else most
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
         """Figures of the last look at all rows."""
@@ -268,26 +289,34 @@ class DualDescent(Steppable):
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The current β with its own w; after a look, the best constant besides."""
-        fresh = state.gap_at == state.epoch and state.place[0] == 0
-        outputs = state.outputs if fresh and state.epoch else None
-        return self._model(problem, state, outputs)
+        fresh = state.gap_at == state.epoch and state.place[0] == 0 and state.epoch
+        f = state.outputs if fresh else problem.design.times(state.w)
+        plain = self._model(problem, state, f)
+        plain = plain._replace(w=plain.w.copy(), pull=plain.w.copy())
+        return self._shifted(problem, state, plain) if fresh else plain
 
     def _model(
-        self, problem: LinearProblem, state: State, outputs: Vector | None
+        self, problem: LinearProblem, state: State, outputs: Vector
     ) -> LinearModel:
-        pull, scaling = state.w.copy(), problem.design.scaling
-        w, f = pull, outputs
-        if f is None:
-            f = problem.design.times(pull)
-        elif state.shift:
-            w, f = pull.copy(), f + scaling * state.shift
-            w[-1] += state.shift
-        bias = float(scaling * w[-1]) if scaling else 0.0
-        return LinearModel(w, bias, state.beta.copy(), f, pull)
+        """Of w as it is."""
+        scaling = problem.design.scaling
+        bias = float(scaling * state.w[-1]) if scaling else 0.0
+        return LinearModel(state.w, bias, state.beta.copy(), outputs, state.w)
+
+    def _shifted(
+        self, problem: LinearProblem, state: State, plain: LinearModel
+    ) -> LinearModel:
+        """With the weight of the constant that the last look found."""
+        if not state.shift:
+            return plain
+        w, scaling = plain.w.copy(), problem.design.scaling
+        w[-1] += state.shift
+        f = plain.outputs + scaling * state.shift
+        return plain._replace(w=w, bias=float(scaling * w[-1]), outputs=f)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
         """The last row that was moved."""
-        _, _, row, before, after, F = state.figures.tolist()
+        row, before, after, F = state.figures[2:6].tolist()
         if row < 0:
             return Step("Nothing done yet: w = 0.")
         i = int(row)
@@ -312,16 +341,3 @@ class DualDescent(Steppable):
         """As many epochs as all visits would make if no row had been left out."""
         n = int(state.table.shape[0])
         return -(-int(state.place[2]) // max(1, n))
-
-
-def _slack(problem: LinearProblem, state: State) -> Vector:
-    """By how much every row is satisfied on every side that it could go to."""
-    beta, epsilon = state.beta, problem.epsilon
-    F = state.outputs + problem.p + problem.ridge * beta
-    up = np.where(beta >= 0.0, F + epsilon, F - epsilon)
-    down = np.where(beta > 0.0, F + epsilon, F - epsilon)
-    slack: Vector = np.minimum(
-        np.where(beta < problem.upper, up, np.inf),
-        np.where(beta > problem.lower, -down, np.inf),
-    )
-    return slack
