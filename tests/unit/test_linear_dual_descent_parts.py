@@ -184,3 +184,18 @@ def test_the_first_epoch_promises_little():
     assert outlook.gap == 3.0
     outlook.epoch(200.0)  # a rise says nothing of the end
     assert outlook.gap == 200.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_what_one_epoch_solves_takes_one(loss):
+    X, y = texts()
+    machine = LinearSVC(loss=loss, C=1e-8, solver="dual-descent", random_state=0)
+    assert machine.fit(X, y).n_iter_ == 1
+    assert machine.certificate_.ok
+
+
+def test_where_nobody_moves_it_looks_at_once():
+    X, _ = texts()
+    machine = LinearSVR(epsilon=1.0, solver="dual-descent", random_state=0)
+    assert machine.fit(X, np.zeros(X.shape[0])).n_iter_ == 1
+    assert machine.certificate_.ok

@@ -92,6 +92,12 @@ class LinearProblem:
         """Whether the loss is a square: a ridge, and no bound."""
         return bool(self.ridge.any())
 
+    @property
+    def unfitted(self) -> float:
+        """The primal of w = 0."""
+        f = np.zeros(self.n)
+        return float(paid(f, self.p, self.lower, self.upper, self.ridge, self.epsilon))
+
     @cached_property
     def side(self) -> NDArray[np.uint8]:
         """Of the one sum that there may be."""

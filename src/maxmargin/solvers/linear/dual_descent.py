@@ -96,6 +96,7 @@ class State:
     look_at: int = _FIRST  # epoch after which all rows are looked at again
     outlook: Outlook = field(default_factory=Outlook)
     worst: float = np.inf  # violation at the last look, or in the first epoch
+    nothing: float = np.inf  # what w = 0 pays: no less than the optimum
     looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
     outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
     shift: float = 0.0  # of the constant's weight, at that look
@@ -165,6 +166,7 @@ class DualDescent(Steppable):
             place=np.array([0, order.size, 0], np.intp),
             figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
             look_at=_FIRST if warm is None else 1,
+            nothing=problem.unfitted,
         )
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
@@ -215,12 +217,13 @@ class DualDescent(Steppable):
     def _is_due(self, problem: LinearProblem, state: State, worst: float) -> bool:
         """Whether to look at all rows now."""
         # Solved for the rows that are left: the others may want to come back.
-        if worst <= _SOLVED * state.worst < np.inf or state.place[1] == 0:
+        solved = worst <= _SOLVED * state.worst < np.inf or worst <= GRAIN
+        if solved or state.place[1] == 0:
             return True
         if state.epoch == 1:
             state.worst = worst
-        gap = state.outlook.gap
         dual = linear_dual(problem, state.beta.copy(), state.w)
+        gap = min(state.outlook.gap, state.nothing - dual)
         closed = gap <= self.tol * max(abs(dual), abs(dual + gap))
         return closed or state.epoch >= state.look_at
 
