@@ -29,7 +29,11 @@ DECIDING = 9  # repetitions
 def _predictions(
     some: Sequence[Contestant], records: dict[str, Record], plan: Plan
 ) -> dict[str, float]:
-    """Seconds of decision values, in turn with one matrix product in our process."""
+    """Seconds of decision values, in turn with one matrix product in our process.
+
+    Each right after one that is not timed: who is asked first after another process has
+    worked takes twice as long on large rows, whatever it computes.
+    """
     asked: list[tuple[str, Child, str]] = []
     for one in some:
         fitted = any(median(records[one.name], target) for target in plan.targets)
@@ -40,6 +44,7 @@ def _predictions(
     runs: dict[str, list[float]] = {}
     for _ in range(1 if plan.repeat == 1 else DECIDING):
         for name, child, verb in dict.fromkeys(asked):
+            child.call(verb, seconds=plan.cap)
             runs.setdefault(name, []).append(child.call(verb, seconds=plan.cap))
     return {name: statistics.median(times) for name, times in runs.items()}
 
