@@ -14,6 +14,7 @@ from maxmargin.solvers.linear._anderson import Epochs
 from maxmargin.solvers.linear._face import face_step
 from maxmargin.solvers.linear._outlook import Outlook
 from maxmargin.solvers.linear._visits import visit
+from maxmargin.solvers.linear._warm import Ray
 
 
 def texts(n=300, d=2000, seed=0):
@@ -178,10 +179,10 @@ def test_a_forecast_is_corrected_by_what_was_found():
     assert outlook.gap == 5.0 * 6.25
 
 
-def test_the_first_epoch_promises_little():
+def test_the_first_epochs_promise_little():
     outlook = Outlook()
     outlook.epoch(100.0)
-    assert outlook.gap == 3.0
+    assert outlook.gap == 30.0
     outlook.epoch(200.0)  # a rise says nothing of the end
     assert outlook.gap == 200.0
 
@@ -199,3 +200,45 @@ def test_where_nobody_moves_it_looks_at_once():
     machine = LinearSVR(epsilon=1.0, solver="dual-descent", random_state=0)
     assert machine.fit(X, np.zeros(X.shape[0])).n_iter_ == 1
     assert machine.certificate_.ok
+
+
+@pytest.mark.parametrize("make", [hinge, squared, tube])
+@pytest.mark.parametrize("room", [10.0, 0.5])
+def test_the_best_multiple_of_a_beta(make, room):
+    problem = make()
+    top = np.minimum(problem.upper, 1.0)
+    low = np.maximum(problem.lower, -1.0)
+    beta = np.random.default_rng(2).uniform(low, top) / room
+    got = Ray(beta, problem.design.back(beta)).best(problem)
+    np.testing.assert_allclose(got.pull, problem.design.back(got.beta), atol=1e-12)
+    assert (problem.lower <= got.beta).all()
+    assert (got.beta <= problem.upper).all()
+    t = float(got.beta @ beta) / float(beta @ beta)
+    np.testing.assert_allclose(got.beta, t * beta, rtol=1e-9, atol=1e-15)
+    for other in (0.9 * t, 1.1 * t):
+        feasible = (problem.lower <= other * beta) & (other * beta <= problem.upper)
+        if feasible.all():
+            assert value(problem, other * beta) >= value(problem, got.beta)
+
+
+def test_of_nothing_there_is_no_multiple():
+    problem = hinge()
+    zeros = np.zeros(problem.n)
+    got = Ray(zeros, np.zeros(problem.design.width)).best(problem)
+    assert not got.beta.any()
+    assert not got.pull.any()
+
+
+@pytest.mark.parametrize("make", [hinge, squared, tube])
+def test_a_run_that_begins_with_a_ray_ends_where_others_do(make):
+    problem, solver = make(), DualDescent(tol=1e-7, seed=0)
+    whole = drive(solver, problem)
+    beta = 0.3 * whole.model.beta
+    again = drive(solver, problem, warm=Ray(beta, problem.design.back(beta)))
+    wanted = linear_objective(problem, whole.model)
+    got = linear_objective(problem, again.model)
+    assert got.relative_gap <= 1e-7
+    assert got.primal == pytest.approx(wanted.primal, rel=1e-6)
+    np.testing.assert_allclose(
+        again.model.pull, problem.design.back(again.model.beta), atol=1e-9
+    )

@@ -186,7 +186,7 @@ def linear_objective(problem: LinearProblem, model: LinearModel) -> Objective:
         problem.epsilon,
     )  # fmt: skip
     if problem.lasso:
-        linear, curved = _promises(problem, beta)
+        linear, curved = linear_promises(problem, beta)
         # The best multiple of β among the feasible ones.
         peak = float(np.abs(pull).max(initial=0.0))
         best = -linear / curved if curved > 0.0 else 0.0
@@ -198,11 +198,11 @@ def linear_objective(problem: LinearProblem, model: LinearModel) -> Objective:
 
 def linear_dual(problem: LinearProblem, beta: Vector, pull: Vector) -> float:
     """The dual of β with the penalty ½‖w‖²; ``pull`` is X'β."""
-    linear, curved = _promises(problem, beta)
+    linear, curved = linear_promises(problem, beta)
     return -0.5 * (float(pull @ pull) + curved) - linear
 
 
-def _promises(problem: LinearProblem, beta: Vector) -> tuple[float, float]:
+def linear_promises(problem: LinearProblem, beta: Vector) -> tuple[float, float]:
     """Of the dual what depends on β alone: its linear part, and that of the ridge."""
     found = np.empty(2)
     promised(beta, problem.p, problem.ridge, problem.epsilon, found)

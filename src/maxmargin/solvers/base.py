@@ -353,6 +353,7 @@ class Steppable:
     restarts = True  # whether it can go on from a given β
     chooses = False  # whether it decides itself which algorithm runs
     takes_weights = False  # whether ``start`` takes a w beside the β, as a ``Warm``
+    takes_rays = False  # whether it takes a β with its X'β, as a ``Ray``
 
     def __post_init__(self: Any) -> None:
         if not isinstance(self.tol, Real) or not 0.0 <= float(self.tol) < math.inf:

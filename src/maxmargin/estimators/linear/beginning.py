@@ -1,9 +1,9 @@
 """What a linear fit begins with: the model of a fit before, moved to the new C.
 
 The dual variables of a box that grew by a factor grow with it. Coordinates, which hold
-w = X'β, move those at their bounds alone: they are those of rows inside the margin, most
-of which stay there. Newton's methods begin at w itself, and with every β as far up its
-box as before.
+w = X'β, begin on a path at the best multiple of both; where X'β is not known, they move
+the β at their bounds alone: those of rows inside the margin, most of which stay there.
+Newton's methods begin at w itself, and with every β as far up its box as before.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from scipy.sparse import issparse
 
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearJointProblem
-from maxmargin.solvers.linear._warm import Warm
+from maxmargin.solvers.linear._warm import Ray, Warm
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from maxmargin.estimators.linear.solving import LinearTask
@@ -41,10 +43,17 @@ class Before(NamedTuple):
     bias: Vector  # the intercepts
     growth: float | None = None  # of C since then; None where nobody knows
     trend: Table | None = None  # how the weights will go on, by those before
+    pulls: Sequence[Vector | None] = ()  # X'β of every problem, where it is known
 
     @classmethod
-    def of(cls, machine: Any, task: LinearTask) -> Before:
-        """What a fitted machine knows, if that can help with a task."""
+    def of(
+        cls, machine: Any, task: LinearTask, pulls: Sequence[Vector | None] = ()
+    ) -> Before:
+        """What a fitted machine knows, if that can help with a task.
+
+        ``pulls`` are those of its solvers: of attributes that anybody may have altered
+        nobody knows X'β.
+        """
         beta, shape = machine.dual_coef_, (task.lines, task.rows.shape[0])
         if beta.shape != shape:
             msg = (
@@ -59,7 +68,7 @@ class Before(NamedTuple):
         bias = np.broadcast_to(machine.intercept_, len(weights))
         if scaling_of(machine):
             weights = np.column_stack([weights, bias / scaling_of(machine)])
-        return cls(beta, weights, bias)
+        return cls(beta, weights, bias, pulls=pulls)
 
     def along(
         self, price: float, earlier: tuple[float, Before] | None, now: float
@@ -78,7 +87,7 @@ class Before(NamedTuple):
     def start(self, problem: Any, number: int, solver: Any) -> Any:
         """What a solver of one problem begins with.
 
-        β; w where the penalty is ‖w‖₁; both for a solver that takes both.
+        β; w where the penalty is ‖w‖₁; both, or β and X'β, for a solver that takes them.
         """
         if isinstance(problem, LinearJointProblem):
             # A copy: the model before keeps its own.
@@ -88,6 +97,9 @@ class Before(NamedTuple):
         if problem.lasso:
             return np.asarray(self.weights[number], np.float64)
         beta = np.array(self.beta[number], np.float64)
+        pull = self.pulls[number] if self.pulls else None
+        if pull is not None and getattr(solver, "takes_rays", False):
+            return Ray(beta, pull)
         bound = np.where(beta > 0.0, problem.upper, -problem.lower)
         w = np.array(self.weights[number], np.float64)
         # A machine of other columns, or one that was altered, has a β at least.

@@ -45,7 +45,8 @@ def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> No
             _name_features(machine, first)
             machine._accept(_own(task), solved, time.perf_counter() - began)
             warn_if_early(solved, stacklevel=4)
-            earlier, last = last, (price, Before.of(machine, task))
+            pulls = [one.pull for one in solved]
+            earlier, last = last, (price, Before.of(machine, task, pulls))
             began = time.perf_counter()
 
 

@@ -68,6 +68,7 @@ class Solved(NamedTuple):
     n_iter: int
     restarts: bool  # whether its solver goes on from a model
     certificate: Certificate
+    pull: Vector | None  # X'β; of a joint problem nobody asks
 
 
 class Kept(NamedTuple):
@@ -114,7 +115,8 @@ def solve_all(
             )
             proof = certificate_of(problem, outcome, solver, name=task.names[number])
             lines = _lines(problem, outcome.model)
-            return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof)
+            pull = getattr(outcome.model, "pull", None)
+            return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof, pull)
 
         return workers.map(one, range(count))
 

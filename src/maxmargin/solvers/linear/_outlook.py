@@ -19,6 +19,7 @@ import numpy as np
 __all__ = ["Outlook"]
 
 _LEAST = 0.03  # of E is left at the end of an epoch, however fast it was
+_FIRST = 0.3  # of E, as a rule, at the end of the first
 _DOUBT = 5.0  # how wrong a forecast may turn out to be for the next ones to be trusted
 
 
@@ -37,6 +38,8 @@ class Outlook:
     @property
     def gap(self) -> float:
         """P − D at the end of the last epoch, as far as can be told."""
+        if np.isinf(self.before):
+            return self.correction * self.now * _FIRST
         ratio = self.now / self.before if self.before > 0.0 else 1.0
         return self.correction * self.now * min(max(ratio, _LEAST), 1.0)
 

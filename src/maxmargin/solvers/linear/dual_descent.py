@@ -61,6 +61,7 @@ from maxmargin.solvers.linear._constant import best_shift
 from maxmargin.solvers.linear._face import face_step
 from maxmargin.solvers.linear._outlook import Outlook
 from maxmargin.solvers.linear._visits import GRAIN, unsettled, visit
+from maxmargin.solvers.linear._warm import Ray
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -142,8 +143,10 @@ class DualDescent(Steppable):
     criterion = "relative_gap"
     unit = "slice"
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """β = 0 or ``warm`` within the box, and its w."""
+    takes_rays = True
+
+    def start(self, problem: LinearProblem, warm: Vector | Ray | None = None) -> State:
+        """β = 0, or ``warm`` within the box, and its w."""
         if problem.free or problem.lasso:
             msg = (
                 "dual coordinate descent has neither a free intercept nor the penalty "
@@ -153,19 +156,22 @@ class DualDescent(Steppable):
         if not np.isfinite(np.where(problem.ridge > 0.0, 0.0, problem.upper)).all():
             msg = "dual coordinate descent needs a finite C: use SVC for a hard margin"
             raise InputError(msg)
-        n, design = problem.n, problem.design
-        beta = np.zeros(n)
-        if warm is not None:
+        design = problem.design
+        if isinstance(warm, Ray):
+            beta, w = warm.best(problem)
+        elif warm is not None:
             beta = np.clip(np.asarray(warm, np.float64), problem.lower, problem.upper)
+            w = design.back(beta)
+        else:
+            beta, w = np.zeros(problem.n), np.zeros(design.width)
         order = np.flatnonzero(problem.lower < problem.upper)
         known = (beta, problem.p, problem.lower, problem.upper, problem.ridge)
         return State(
             table=np.column_stack([*known, design.norms + problem.ridge]),
-            w=design.back(beta) if beta.any() else np.zeros(design.width),
+            w=w,
             order=order,
             place=np.array([0, order.size, 0], np.intp),
             figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
-            look_at=_FIRST if warm is None else 1,
             nothing=problem.unfitted,
         )
 
