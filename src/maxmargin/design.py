@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky
 
-from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin._jit import ASSOCIATIVE, GATHERING, inlined, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
-from maxmargin.rows import DenseRows, Rows, rows_of, squared_norms
+from maxmargin.rows import CsrRows, DenseRows, Rows, rows_of, squared_norms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-__all__ = ["Design", "add_row", "dot_row", "fetch_row"]
+__all__ = ["Design", "add_row", "dot_row", "fetch_row", "sparse_dot"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers in a request below which a second thread does not pay
@@ -58,7 +58,12 @@ def _overload_fetch(rows, i):
 
 @overload(dot_row, jit_options={"fastmath": set(ASSOCIATIVE)})
 def _overload_dot(rows, i, w, scaling):
-    return _dot_dense if is_record(rows, DenseRows) else _dot_csr
+    return _dot_dense if is_record(rows, DenseRows) else None
+
+
+@overload(dot_row, jit_options={"fastmath": set(GATHERING)})
+def _overload_sparse_dot(rows, i, w, scaling):
+    return _dot_csr if is_record(rows, CsrRows) else None
 
 
 @overload(add_row, jit_options={"fastmath": set(ASSOCIATIVE)})
@@ -90,27 +95,32 @@ def _dot_dense(rows, i, w, scaling):
     return total
 
 
+def _sparse_dot(data, indices, e, stop, w):
+    """Σ data[e]·w[indices[e]] from ``e`` to ``stop``, which are unsigned.
+
+    Unsigned, for an index that may be negative is tested before it is used. Four sums,
+    for one would wait for each of its additions; the caller's are to be ``GATHERING``.
+    """
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    while e + np.uint64(4) <= stop:
+        one += data[e] * w[np.uint64(indices[e])]
+        two += data[e + np.uint64(1)] * w[np.uint64(indices[e + np.uint64(1)])]
+        three += data[e + np.uint64(2)] * w[np.uint64(indices[e + np.uint64(2)])]
+        four += data[e + np.uint64(3)] * w[np.uint64(indices[e + np.uint64(3)])]
+        e += np.uint64(4)
+    while e < stop:
+        one += data[e] * w[np.uint64(indices[e])]
+        e += np.uint64(1)
+    return (one + two) + (three + four)
+
+
+sparse_dot = inlined(_sparse_dot)
+
+
 def _dot_csr(rows, i, w, scaling):
     start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-    # Four sums, for one would wait for each of its additions; unsigned, for an index
-    # that may be negative is tested before it is used.
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    e = start
-    while e + np.uint64(4) <= stop:
-        one += rows.data[e] * w[np.uint64(rows.indices[e])]
-        two += rows.data[e + np.uint64(1)] * w[np.uint64(rows.indices[e + np.uint64(1)])]
-        three += (
-            rows.data[e + np.uint64(2)] * w[np.uint64(rows.indices[e + np.uint64(2)])]
-        )
-        four += rows.data[e + np.uint64(3)] * w[np.uint64(rows.indices[e + np.uint64(3)])]
-        e += np.uint64(4)
-    total = (one + two) + (three + four)
-    while e < stop:
-        total += rows.data[e] * w[np.uint64(rows.indices[e])]
-        e += np.uint64(1)
-    if scaling != 0.0:
-        total += scaling * w[rows.d]
-    return total
+    total = sparse_dot(rows.data, rows.indices, start, stop, w)
+    return total + scaling * w[rows.d] if scaling != 0.0 else total
 
 
 def _add_dense(rows, i, factor, w, scaling):

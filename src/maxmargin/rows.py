@@ -29,6 +29,7 @@ __all__ = [
     "fill_lanes",
     "frozen",
     "largest_magnitude",
+    "read_only",
     "repeats",
     "rows_of",
     "spread_of",
@@ -77,26 +78,26 @@ def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0
         counts = np.diff(X.indptr)
         longest = int(counts.max()) if counts.size else 0
         return CsrRows(
-            _read_only(X.data),
-            _read_only(X.indices),
-            _read_only(X.indptr),
-            _read_only(shift),
+            read_only(X.data),
+            read_only(X.indices),
+            read_only(X.indptr),
+            read_only(shift),
             scale,
             longest,
             X.shape[1],
         )
-    return DenseRows(_read_only(X), _read_only(shift), scale)
+    return DenseRows(read_only(X), read_only(shift), scale)
 
 
 def frozen(rows: Rows) -> Rows:
     """The same rows with read-only arrays, which unpickling makes writable."""
     kind: Any = type(rows)
-    values = (_read_only(one) if isinstance(one, np.ndarray) else one for one in rows)
+    values = (read_only(one) if isinstance(one, np.ndarray) else one for one in rows)
     same: Rows = kind(*values)
     return same
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """A read-only view: one compiled version serves writable and read-only arrays."""
     view = array.view()
     view.flags.writeable = False

@@ -758,12 +758,13 @@ def test_no_step_at_all_is_a_model_too():
 
 
 def test_predictions_of_float32_in_blocks(monkeypatch):
-    from maxmargin.estimators.linear import scores
+    from maxmargin.estimators.linear import outputs
 
     X, y = load_iris(return_X_y=True)
     machine = PegasosClassifier(lam=0.1, random_state=0, tol=0.1).fit(X, y)
     whole = machine.decision_function(X.astype(np.float32))
-    monkeypatch.setattr(scores, "BLOCK", 4 * 7)
+    monkeypatch.setattr(outputs, "_BLOCK", 4 * 7)
+    monkeypatch.setattr(outputs, "_FEW", 7)
     parts = machine.decision_function(X.astype(np.float32))
     np.testing.assert_allclose(parts, whole, rtol=1e-13)
     sparse = machine.decision_function(sp.csr_matrix(X.astype(np.float32)))

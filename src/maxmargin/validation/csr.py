@@ -100,7 +100,9 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
 
 
 def _within(indices: NDArray[Any], size: int) -> bool:
-    return indices.size == 0 or (int(indices.min()) >= 0 and int(indices.max()) < size)
+    if indices.dtype.kind == "i":  # read as unsigned, a negative one is the largest
+        indices = indices.view(indices.dtype.str.replace("i", "u"))
+    return indices.size == 0 or int(indices.max()) < size
 
 
 def _malformed(X: Any, why: str) -> None:

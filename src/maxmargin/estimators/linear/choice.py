@@ -40,6 +40,8 @@ from maxmargin.problem import LinearJointProblem
 from maxmargin.solvers.linear._curvature import WIDE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from maxmargin.problem import LinearProblem
 
 __all__ = ["NAMES", "REGRESSION_NAMES", "chosen_solver", "is_linear_solver"]
@@ -78,14 +80,17 @@ def is_linear_solver(thing: Any) -> bool:
 
 
 def chosen_solver(
-    estimator: Any, problem: LinearProblem | LinearJointProblem, seed: int
+    estimator: Any, problem: LinearProblem | LinearJointProblem, seed: Callable[[], int]
 ) -> Any:
-    """The solver that a user named or made, or the one for this problem."""
+    """The solver that a user named or made, or the one for this problem.
+
+    Asks for the seed only where that solver has one.
+    """
     name = estimator.solver
     joint_of_two = isinstance(problem, LinearJointProblem) and problem.n_classes == 2
     if name == "auto" and joint_of_two:
         return maxmargin.solvers.linear.TwoClasses(
-            float(estimator.tol), int(estimator.max_iter), seed
+            float(estimator.tol), int(estimator.max_iter), seed()
         )
     if name == "auto":
         name = suitable(problem, float(estimator.tol))
@@ -110,7 +115,7 @@ def chosen_solver(
         "max_iter": int(estimator.max_iter),
     }
     if seeded:
-        options["seed"] = seed
+        options["seed"] = seed()
     return getattr(maxmargin.solvers.linear, kind)(**options)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from maxmargin.estimators.linear.beginning import Before
 from maxmargin.estimators.linear.solving import (
     Kept,
+    Seed,
     design_of,
-    seed_of,
     solve_all,
     warn_if_early,
 )
@@ -33,7 +33,7 @@ def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> No
     first = machines[0]
     task: LinearTask = first._checked_task(X, y, sample_weight)
     with Workers(first.n_jobs) as workers:
-        kept = Kept(design_of(first, task, workers), seed_of(first))
+        kept = Kept(design_of(first, task, workers), Seed(first.random_state))
     last: tuple[float, Before] | None = None
     earlier: tuple[float, Before] | None = None
     with one_blas_thread():  # asked for once: every fit asks again

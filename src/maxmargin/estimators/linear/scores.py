@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.design import Design
 from maxmargin.errors import InputError
-from maxmargin.parallel import Workers
+from maxmargin.estimators.linear.outputs import linear_outputs
 from maxmargin.validation import prediction_rows
 from maxmargin.validation.csr import check_structure
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 __all__ = ["LinearScores", "n_problems", "outputs_of"]
-
-BLOCK = 1 << 22  # numbers of float32 rows that are float64 at a time
-LARGE = 1 << 19  # numbers from which a second thread pays
 
 
 def n_problems(classes: int) -> int:
@@ -42,62 +38,57 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
     lines : int
         How many outputs every row has.
     """
-    check_is_fitted(estimator)
-    coef, intercept = _checked_weights(estimator, lines)
-    # NaN and inf in X are found in the outputs, which costs no pass over X.
-    rows = prediction_rows(estimator, X, finite=False)
-    with np.errstate(over="ignore", invalid="ignore"):  # refused just below
-        products = _products(rows, coef, getattr(estimator, "n_jobs", None))
-        outputs: Vector = products[:, :lines] + intercept
-    if not np.isfinite(products).all():
+    _refuse_unfitted(estimator)
+    coef, intercept = _weights(estimator, lines)
+    rows = prediction_rows(estimator, X, finite=False)  # seen in the outputs
+    outputs, finite = linear_outputs(
+        rows, coef, intercept, getattr(estimator, "n_jobs", None)
+    )
+    if not finite:
+        _refuse_altered(estimator, coef, intercept)
         prediction_rows(estimator, X)  # which says so if X is not finite
-    if not np.isfinite(outputs).all():
-        msg = (
-            "the decision overflows on this X, whose values are far larger than "
-            "those of the fit; scale it as the training rows were scaled"
-        )
-        raise InputError(msg)
+        if not np.isfinite(outputs).all():
+            msg = (
+                "the decision overflows on this X, whose values are far larger than "
+                "those of the fit; scale it as the training rows were scaled"
+            )
+            raise InputError(msg)
     return outputs
 
 
-def _products(rows: Any, coef: Vector, n_jobs: int | None) -> Vector:
-    """XW', and perhaps a column more; not finite if anything in X is not.
-
-    A BLAS may leave out what is times 0. SciPy's sparse products do not, nor do ours,
-    which for one line of weights are also the fastest, and whose bits depend on the row
-    alone; for several lines a column of ones, as one line more, leaves out nothing.
-    """
-    if sparse.issparse(rows):
-        return np.asarray(rows @ coef.T)
-    n, width = rows.shape
-    if len(coef) == 1:
-        if rows.size < LARGE:
-            return Design(rows, 0.0, Workers(1)).times(coef[0])[:, None]
-        with Workers(n_jobs) as workers:
-            return Design(rows, 0.0, workers).times(coef[0])[:, None]
-    columns = coef.T if coef.all() else np.column_stack([coef.T, np.ones(width)])
-    if rows.dtype == columns.dtype:
-        return np.asarray(rows @ columns)
-    step = max(1, BLOCK // width)
-    return np.concatenate([rows[at : at + step] @ columns for at in range(0, n, step)])
+def _refuse_unfitted(estimator: Any) -> None:
+    """scikit-learn's refusal, which takes as long as a product of some thousand rows."""
+    if not hasattr(estimator, "coef_"):
+        check_is_fitted(estimator)
 
 
-def _checked_weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
-    """The public attributes, which anybody may have changed."""
-    width = estimator.n_features_in_
+def _weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
+    """The public attributes, which anybody may have changed; of the right shapes."""
     coef = np.atleast_2d(_numbers(estimator.coef_))
     intercept = _numbers(estimator.intercept_)
     if intercept.ndim == 0:  # 0.0: none was fitted
         intercept = np.full(lines, float(intercept))
-    right = coef.shape == (lines, width) and intercept.shape == (lines,)
-    if not (right and np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        msg = (
-            f"The internal representation of {type(estimator).__name__} was altered: "
-            f"coef_ has shape {coef.shape} and intercept_ {intercept.shape}; they "
-            f"must hold {lines} × {width} and {lines} finite numbers; fit it anew"
-        )
-        raise InputError(msg)
+    if coef.shape != (lines, estimator.n_features_in_) or intercept.shape != (lines,):
+        _altered(estimator, coef, intercept, lines)
     return coef, intercept
+
+
+def _refuse_altered(estimator: Any, coef: Vector, intercept: Vector) -> None:
+    """Weights that are not finite, looked for where an output is not.
+
+    Before every product that would take some thousand times as long as one short text.
+    """
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        _altered(estimator, coef, intercept, len(coef))
+
+
+def _altered(estimator: Any, coef: Vector, intercept: Vector, lines: int) -> NoReturn:
+    msg = (
+        f"The internal representation of {type(estimator).__name__} was altered: "
+        f"coef_ has shape {coef.shape} and intercept_ {intercept.shape}; they must hold "
+        f"{lines} × {estimator.n_features_in_} and {lines} finite numbers; fit it anew"
+    )
+    raise InputError(msg)
 
 
 def _numbers(given: Any) -> Vector:
@@ -141,7 +132,7 @@ class LinearScores:
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, positive for ``classes_[1]``; with more, a score for each.
         """
-        check_is_fitted(self)
+        _refuse_unfitted(self)
         decision = outputs_of(self, X, n_problems(_count_of_classes(self)))
         return decision.ravel() if decision.shape[1] == 1 else decision
 

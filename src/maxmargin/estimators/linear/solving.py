@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Kept",
     "LinearTask",
+    "Seed",
     "Solved",
     "design_of",
-    "seed_of",
     "solve_all",
     "warn_if_early",
 ]
@@ -71,11 +72,32 @@ class Solved(NamedTuple):
     pull: Vector | None  # X'β; of a joint problem nobody asks
 
 
+class Seed:
+    """Of the solvers of one fit: one for all classes, whichever thread comes first.
+
+    Drawn when it is asked for. To make the generator of an int takes as long as three
+    Newton steps on some thousand rows, and most solvers leave nothing to chance.
+    """
+
+    def __init__(self, random_state: Any) -> None:
+        self._random_state = random_state
+        self._drawing = Lock()
+        self._drawn: int | None = None
+
+    def __call__(self) -> int:
+        """The number; the same every time."""
+        with self._drawing:
+            if self._drawn is None:
+                random = check_random_state(self._random_state)
+                self._drawn = int(random.randint(2**31 - 1))
+            return self._drawn
+
+
 class Kept(NamedTuple):
     """What fits of the same rows share."""
 
     design: Design  # with its threads, and all that it has computed
-    seed: int
+    seed: Seed
 
 
 def solve_all(
@@ -91,8 +113,7 @@ def solve_all(
     """
     count = len(task.names)
     watching = [*observers_of(estimator, count), *bridges]
-    # One for all classes, whichever thread comes first.
-    seed = seed_of(estimator) if kept is None else kept.seed
+    seed = Seed(estimator.random_state) if kept is None else kept.seed
     workers = Workers(estimator.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:
         workers.on_failure = interrupt.abandon
@@ -119,11 +140,6 @@ def solve_all(
             return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof, pull)
 
         return workers.map(one, range(count))
-
-
-def seed_of(estimator: Any) -> int:
-    """Of the solvers of one fit; to make the generator takes as long as a Newton step."""
-    return int(check_random_state(estimator.random_state).randint(2**31 - 1))
 
 
 def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:

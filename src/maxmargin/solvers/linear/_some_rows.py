@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
-from maxmargin.rows import DenseRows
+from maxmargin._jit import ASSOCIATIVE, GATHERING, is_record, njit, overload
+from maxmargin.design import sparse_dot
+from maxmargin.rows import CsrRows, DenseRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,20 +62,10 @@ def _dense_times(rows, some, w, scaling, out):
 
 def _csr_times(rows, some, w, scaling, out):
     data, indices, indptr = rows.data, rows.indices, rows.indptr
-    last, one, two = w.size - 1, np.uint64(1), np.uint64(2)
+    last = w.size - 1
     for k in range(some.size):
-        # Unsigned: an index that may be negative is tested before it is used. Two sums,
-        # for one would wait for each of its additions; with more, or with those that
-        # LLVM makes of one, short rows are mostly what is left over (w8a: a fifth more).
-        e, stop = np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])
-        even, odd = 0.0, 0.0
-        while e + two <= stop:
-            even += data[e] * w[np.uint64(indices[e])]
-            odd += data[e + one] * w[np.uint64(indices[e + one])]
-            e += two
-        if e < stop:
-            even += data[e] * w[np.uint64(indices[e])]
-        total = even + odd
+        start, stop = np.uint64(indptr[some[k]]), np.uint64(indptr[some[k] + 1])
+        total = sparse_dot(data, indices, start, stop, w)
         out[k] = total + scaling * w[last] if scaling != 0.0 else total
 
 
@@ -165,8 +156,13 @@ _FAST: dict[str, Any] = {"jit_options": {"fastmath": set(ASSOCIATIVE)}}
 
 
 @overload(_each_times, **_FAST)
-def _overload_times(rows, some, w, scaling, out):
-    return _dense_times if is_record(rows, DenseRows) else _csr_times
+def _overload_dense_times(rows, some, w, scaling, out):
+    return _dense_times if is_record(rows, DenseRows) else None
+
+
+@overload(_each_times, jit_options={"fastmath": set(GATHERING)})
+def _overload_csr_times(rows, some, w, scaling, out):
+    return _csr_times if is_record(rows, CsrRows) else None
 
 
 @overload(_each_back, **_FAST)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin._jit import ASSOCIATIVE, GATHERING, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
-from maxmargin.rows import DenseRows
+from maxmargin.design import sparse_dot
+from maxmargin.rows import CsrRows, DenseRows
 
 __all__ = ["GRAIN", "unsettled", "visit"]
 
@@ -135,9 +136,7 @@ def _csr_visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
         i = order[at]
         # Unsigned, for an index that may be negative is tested before it is used.
         start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])
-        total = 0.0
-        for e in range(start, stop):
-            total += data[e] * w[np.uint64(indices[e])]
+        total = sparse_dot(data, indices, start, stop, w)
         if scaling != 0.0:
             total += scaling * w[d]
         total += table[i, 1]
@@ -159,8 +158,13 @@ def _visits(
 
 
 @overload(_visits, jit_options={"fastmath": set(ASSOCIATIVE)})
-def _overload_visits(rows, scaling, table, epsilon, w, order, place, figures, visits):
-    return _dense_visits if is_record(rows, DenseRows) else _csr_visits
+def _overload_dense(rows, scaling, table, epsilon, w, order, place, figures, visits):
+    return _dense_visits if is_record(rows, DenseRows) else None
+
+
+@overload(_visits, jit_options={"fastmath": set(GATHERING)})
+def _overload_csr(rows, scaling, table, epsilon, w, order, place, figures, visits):
+    return _csr_visits if is_record(rows, CsrRows) else None
 
 
 def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
