@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cholesky
 
-from maxmargin._jit import ASSOCIATIVE, GATHERING, inlined, is_record, njit, overload
+from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, inlined, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
@@ -61,7 +61,7 @@ def _overload_dot(rows, i, w, scaling):
     return _dot_dense if is_record(rows, DenseRows) else None
 
 
-@overload(dot_row, jit_options={"fastmath": set(GATHERING)})
+@overload(dot_row, jit_options={"fastmath": set(AS_WRITTEN)})
 def _overload_sparse_dot(rows, i, w, scaling):
     return _dot_csr if is_record(rows, CsrRows) else None
 
@@ -99,7 +99,7 @@ def _sparse_dot(data, indices, e, stop, w):
     """Σ data[e]·w[indices[e]] from ``e`` to ``stop``, which are unsigned.
 
     Unsigned, for an index that may be negative is tested before it is used. Four sums,
-    for one would wait for each of its additions; the caller's are to be ``GATHERING``.
+    for one would wait for each of its additions; callers have the flags ``AS_WRITTEN``.
     """
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
     while e + np.uint64(4) <= stop:

@@ -10,6 +10,7 @@ from maxmargin import LinearSVC
 from maxmargin.errors import InputError
 from maxmargin.estimators.linear import outputs
 from maxmargin.estimators.linear.outputs import linear_outputs
+from maxmargin.validation.csr import check_structure
 
 N, D = 57, 11
 KINDS = ("float64", "float32", "csr", "csr, 64-bit indices", "csr, float32")
@@ -52,8 +53,11 @@ def test_outputs_are_the_product(kind, lines, order, pieces, monkeypatch):
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("lines", [1, 5])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    # of dense rows and several lines, which are the BLAS's, n_jobs says nothing
+    [(kind, k) for kind in KINDS for k in (1, 5) if k == 1 or "csr" in kind],
+)
 def test_threads_do_not_change_a_bit(kind, lines, monkeypatch):
     X, W, b, _ = problem(kind, lines)
     in_small_pieces(monkeypatch)
@@ -72,11 +76,42 @@ def test_a_few_sparse_rows_read_the_weights_of_their_own_columns(kind):
     np.testing.assert_allclose(got, expected[:1], rtol=1e-12)
 
 
-def test_sparse_arrays_longer_than_their_rows():
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n", [1, N])
+def test_sparse_arrays_longer_than_their_rows(n, order, monkeypatch):
     X, W, b, expected = problem("csr", 5)
-    few = X[:1]
-    few.data, few.indices = np.r_[few.data, 1e9], np.r_[few.indices, np.int32(0)]
-    np.testing.assert_allclose(linear_outputs(few, W, b, 1)[0], expected[:1], rtol=1e-12)
+    some = X[:n]
+    some.data, some.indices = np.r_[some.data, 1e9], np.r_[some.indices, np.int32(0)]
+    if n == N:
+        in_small_pieces(monkeypatch)
+    got, finite = linear_outputs(some, np.asarray(W, order=order), b, 2)
+    assert finite
+    np.testing.assert_allclose(got, expected[:n], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("lines", [1, 3])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.uint32])
+def test_indices_of_few_bits(dtype, lines, order):
+    """More numbers are stored than such an index could count."""
+    rng = np.random.default_rng(0)
+    A = np.zeros((5, 1000))
+    A[:, :100] = rng.normal(size=(5, 100))
+    W, b = rng.normal(size=(lines, 1000)), np.zeros(lines)
+    X = sp.csr_array(A)
+    X.indices = X.indices.astype(dtype)
+    got, finite = linear_outputs(X, np.asarray(W, order=order), b, 1)
+    assert finite
+    np.testing.assert_allclose(got, A @ W.T, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csr_matrix])
+@pytest.mark.parametrize("lines", [1, 3])
+def test_rows_without_any_number(make, lines):
+    _, W, b, _ = problem("csr", lines)
+    got, finite = linear_outputs(make((4, D)), W, b, 1)
+    assert finite
+    np.testing.assert_array_equal(got, np.tile(b, (4, 1)))
 
 
 @pytest.mark.parametrize("pieces", [False, True])
@@ -131,12 +166,45 @@ def test_altered_weights_are_named(classes, name):
             machine.predict(rows)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("kind", ["float64", "csr"])
-def test_weights_by_rows_by_columns_and_with_gaps_are_the_same(kind):
+def test_weights_by_rows_by_columns_and_with_gaps_are_the_same(kind, classes):
     X, _, _, _ = problem(kind, 1)
-    machine = LinearSVC().fit(X, np.arange(N) % 2)
+    machine = LinearSVC().fit(X, np.arange(N) % classes)
     decision = machine.decision_function(X)
-    gaps = np.zeros((1, 2 * D))
+    gaps = np.zeros((machine.coef_.shape[0], 2 * D))
     gaps[:, ::2] = machine.coef_
-    machine.coef_ = gaps[:, ::2]
-    np.testing.assert_array_equal(machine.decision_function(X), decision)
+    given = machine.coef_
+    for coef in (gaps[:, ::2], np.array(given, order="C"), np.array(given, order="F")):
+        machine.coef_ = coef
+        np.testing.assert_allclose(machine.decision_function(X), decision, rtol=1e-13)
+
+
+# --- indices that point outside ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "columns"),
+    [
+        (np.int8, 300),
+        (np.int8, 100),
+        (np.int16, 40_000),
+        (np.int32, 2**31 + 9),
+        (">i4", 9),
+    ],
+)
+def test_negative_indices_of_any_width_are_refused(dtype, columns):
+    X = sp.csr_array((np.ones(2), np.array([0, 1]), np.array([0, 1, 2])), (2, columns))
+    X.indices = np.array([1, -1]).astype(dtype)
+    with pytest.raises(InputError, match="indices must lie between 0 and"):
+        check_structure(X)
+    X.indices = np.array([1, 2]).astype(dtype)
+    check_structure(X)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float64])
+def test_negative_coordinates_are_refused(dtype):
+    X = sp.coo_array(np.eye(3))
+    X.coords = (np.array([-1, 1, 2]).astype(dtype), X.coords[1])
+    with pytest.raises(InputError, match="do not fit its shape"):
+        check_structure(X)

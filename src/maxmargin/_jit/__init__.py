@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASSOCIATIVE",
-    "GATHERING",
+    "AS_WRITTEN",
     "inlined",
     "intrinsic",
     "is_record",
@@ -36,7 +36,7 @@ ASSOCIATIVE = frozenset({"reassoc", "contract", "nsz", "arcp"})
 # Not reordered: of a sum of w[indices[e]] LLVM would make vector gathers, which lose
 # where rows are short or not read in order (half of the rows of 20 newsgroups take .89 of
 # the time without, of a9a .92) and win where all rows are (10⁶ × 10⁵: 1.3 without).
-GATHERING = frozenset({"contract"})
+AS_WRITTEN = frozenset({"contract"})
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
 

@@ -100,9 +100,14 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
 
 
 def _within(indices: NDArray[Any], size: int) -> bool:
-    if indices.dtype.kind == "i":  # read as unsigned, a negative one is the largest
-        indices = indices.view(indices.dtype.str.replace("i", "u"))
-    return indices.size == 0 or int(indices.max()) < size
+    """Whether all lie between 0 and size − 1."""
+    if indices.size == 0:
+        return True
+    if indices.dtype.kind != "i":
+        return bool(indices.min() >= 0 and indices.max() < size)
+    # In one pass: read as unsigned, negative ones are larger than all that are not.
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))
+    return int(unsigned.max()) < min(size, int(np.iinfo(indices.dtype).max) + 1)
 
 
 def _malformed(X: Any, why: str) -> None:

@@ -50,7 +50,8 @@ def linear_outputs(
     outputs : ndarray of shape (n, lines)
         XW' + b.
     finite : bool
-        False if there may be NaN or inf in X, W, b or the outputs.
+        False if there may be NaN or inf in X, b or the outputs, or in what was read of W
+        (of which sparse rows read the columns that they have).
     """
     if sparse.issparse(rows):
         return _of_sparse(rows, coef, intercept, n_jobs)
@@ -62,7 +63,11 @@ def linear_outputs(
 def _of_one_line(
     rows: NDArray[Any], w: Vector, b: float, n_jobs: int | None
 ) -> tuple[Vector, bool]:
-    """Our own loop: a BLAS may leave out what is times 0, a NaN among it."""
+    """Our own loop: a BLAS may leave out what is times 0, a NaN among it.
+
+    :class:`~maxmargin.design.Design` has the same one for fits; what it knows besides
+    takes longer to set up than the product of some thousand rows.
+    """
     n = len(rows)
     out = np.empty(n)
     rows, w = read_only(rows), read_only(np.ascontiguousarray(w))
@@ -130,14 +135,15 @@ def _of_sparse(
 def _weights_in_use(rows: Any, coef: Vector) -> tuple[Any, NDArray[np.float64]]:
     """W' with the weights of a feature side by side: all, or what a few rows have.
 
-    SciPy would turn W itself, all of it at every call: for one message and 20 topics of
-    130,000 words that takes some hundred times as long as the product.
+    Machines that are fitted keep W so; others would have all of it turned at every call:
+    for one message and 20 topics of 130,000 words some hundred times as long as the
+    product.
     """
     stored = int(rows.indptr[-1])
-    if len(coef) == 1 or stored >= coef.shape[1]:
+    if coef.T.flags.c_contiguous or stored >= coef.shape[1]:
         return rows, np.ascontiguousarray(coef.T)
     columns = np.ascontiguousarray(coef[:, rows.indices[:stored]].T)
-    places = np.arange(stored, dtype=rows.indices.dtype)
+    places = np.arange(stored, dtype=rows.indptr.dtype)  # which can count them
     return _csr(rows.data[:stored], places, rows.indptr, stored), columns
 
 

@@ -59,8 +59,8 @@ class PegasosClassifier(StochasticClassifier):
     warm_start : bool, default=False
         Whether ``fit`` goes on where the fit before ended, its step counter included.
     n_jobs : int or None, default=None
-        Threads, for several classes; None uses every core available. Results are the
-        same for all.
+        Threads, for fits of several classes and predictions of many rows; None uses
+        every core available. Results are the same for all.
     verbose : bool or int, default=False
         Show a progress bar on stderr.
     time_limit : float or None, default=None

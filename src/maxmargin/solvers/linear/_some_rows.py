@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._jit import ASSOCIATIVE, GATHERING, is_record, njit, overload
+from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, is_record, njit, overload
 from maxmargin.design import sparse_dot
 from maxmargin.rows import CsrRows, DenseRows
 
@@ -160,7 +160,7 @@ def _overload_dense_times(rows, some, w, scaling, out):
     return _dense_times if is_record(rows, DenseRows) else None
 
 
-@overload(_each_times, jit_options={"fastmath": set(GATHERING)})
+@overload(_each_times, jit_options={"fastmath": set(AS_WRITTEN)})
 def _overload_csr_times(rows, some, w, scaling, out):
     return _csr_times if is_record(rows, CsrRows) else None
 

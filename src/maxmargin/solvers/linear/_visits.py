@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._jit import ASSOCIATIVE, GATHERING, is_record, njit, overload
+from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
 from maxmargin.design import sparse_dot
 from maxmargin.rows import CsrRows, DenseRows
@@ -162,7 +162,7 @@ def _overload_dense(rows, scaling, table, epsilon, w, order, place, figures, vis
     return _dense_visits if is_record(rows, DenseRows) else None
 
 
-@overload(_visits, jit_options={"fastmath": set(GATHERING)})
+@overload(_visits, jit_options={"fastmath": set(AS_WRITTEN)})
 def _overload_csr(rows, scaling, table, epsilon, w, order, place, figures, visits):
     return _csr_visits if is_record(rows, CsrRows) else None
 
