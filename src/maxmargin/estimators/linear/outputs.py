@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["linear_outputs"]
 
 _LARGE = 1 << 19  # dense numbers from which threads, begun anew each time, pay
-_LARGE_SPARSE = 1 << 21  # multiplications of sparse ones, of which SciPy's are short
+_LARGE_SPARSE = 1 << 21  # likewise multiplications of sparse numbers
 _BLOCK = 1 << 18  # dense numbers that are multiplied by several lines at a time
-_FEW = 64  # rows, for which W is worth reading
+_FEW = 64  # rows of a block at least: each of them reads all of W
 
 
 def linear_outputs(

@@ -74,9 +74,9 @@ def _weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
 
 
 def _refuse_altered(estimator: Any, coef: Vector, intercept: Vector) -> None:
-    """Weights that are not finite, looked for where an output is not.
+    """Weights that are not finite, looked for only where an output is not.
 
-    Before every product that would take some thousand times as long as one short text.
+    To look at all of W takes some thousand times as long as one short text does.
     """
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         _altered(estimator, coef, intercept, len(coef))
