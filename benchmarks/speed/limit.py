@@ -61,8 +61,8 @@ def blas(X: np.ndarray, support: np.ndarray, gamma: float) -> Callable[[], np.nd
 
 def tiles(X: Any, support: np.ndarray, gamma: float) -> Callable[[], np.ndarray]:
     """The same by this library's tiles."""
-    from maxmargin.kernels.gram import VectorGram
-    from maxmargin.kernels.vector import Rbf
+    from maxmargin.kernels.dot_products import Rbf
+    from maxmargin.kernels.gram.dot_products import VectorGram
     from maxmargin.parallel import Workers
 
     n = X.shape[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.speed.growth import exponent
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.style import (
     BLACK,
     BLUE,
     COLOURS,

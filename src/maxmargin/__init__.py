@@ -25,35 +25,35 @@ if TYPE_CHECKING:
         NumericalError,
         VanishingMarginWarning,
     )
+    from maxmargin.estimators.kernel.nu_svc import NuSVC
+    from maxmargin.estimators.kernel.nu_svr import NuSVR
+    from maxmargin.estimators.kernel.one_class import OneClassSVM
+    from maxmargin.estimators.kernel.svc import SVC
+    from maxmargin.estimators.kernel.svdd import SVDD
+    from maxmargin.estimators.kernel.svr import SVR
     from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
     from maxmargin.estimators.linear.l1_min_c import l1_min_c
     from maxmargin.estimators.linear.pegasos import PegasosClassifier
     from maxmargin.estimators.linear.svc import LinearSVC
     from maxmargin.estimators.linear.svr import LinearSVR
-    from maxmargin.estimators.nu_svc import NuSVC
-    from maxmargin.estimators.nu_svr import NuSVR
-    from maxmargin.estimators.one_class import OneClassSVM
     from maxmargin.estimators.path import path
-    from maxmargin.estimators.svc import SVC
-    from maxmargin.estimators.svdd import SVDD
-    from maxmargin.estimators.svr import SVR
     from maxmargin.kernels.function import kernel
     from maxmargin.persist.own_format import load, save
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "SVC": "estimators.svc",
-    "NuSVC": "estimators.nu_svc",
-    "SVR": "estimators.svr",
+    "SVC": "estimators.kernel.svc",
+    "NuSVC": "estimators.kernel.nu_svc",
+    "SVR": "estimators.kernel.svr",
     "LinearSVC": "estimators.linear.svc",
     "l1_min_c": "estimators.linear.l1_min_c",
     "LinearSVR": "estimators.linear.svr",
     "PegasosClassifier": "estimators.linear.pegasos",
     "AveragedSGDClassifier": "estimators.linear.averaged_sgd",
-    "NuSVR": "estimators.nu_svr",
-    "OneClassSVM": "estimators.one_class",
-    "SVDD": "estimators.svdd",
+    "NuSVR": "estimators.kernel.nu_svr",
+    "OneClassSVM": "estimators.kernel.one_class",
+    "SVDD": "estimators.kernel.svdd",
     "path": "estimators.path",
     "kernel": "kernels.function",
     "load": "persist.own_format",

@@ -1,8 +1,9 @@
 """Lists of the command line that --help needs without importing what they come from."""
 
-from maxmargin.cli import machines, options
+from maxmargin.cli import options
 from maxmargin.data_files import formats
 from maxmargin.estimators.parameters import KERNELS
+from maxmargin.workflow import machines
 
 
 def choices(command, name):
@@ -10,8 +11,8 @@ def choices(command, name):
 
 
 def test_formats_machines_tasks_and_kernels_are_those_of_the_library():
-    from maxmargin.cli.check_command import command as check
-    from maxmargin.cli.train_command import command as train
+    from maxmargin.cli.commands.check import command as check
+    from maxmargin.cli.commands.train import command as train
 
     assert options.FORMATS == formats.FORMATS
     assert set(options.MACHINES) == {"auto", *machines._CLASSES}

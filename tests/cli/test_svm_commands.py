@@ -14,7 +14,9 @@ import pytest
 from tests.cli.commands import start
 
 from maxmargin._interrupt import Interrupt
-from maxmargin.cli import libsvm_predict, libsvm_scale, libsvm_train
+from maxmargin.cli.libsvm import predict as libsvm_predict
+from maxmargin.cli.libsvm import scale as libsvm_scale
+from maxmargin.cli.libsvm import train as libsvm_train
 from maxmargin.errors import NumericalError
 from maxmargin.libsvm.options import parse_train
 from maxmargin.libsvm.training import _estimator

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 from tests.golden.libsvm import record
 
-from maxmargin.cli import libsvm_predict, libsvm_scale, libsvm_train
+from maxmargin.cli.libsvm import predict as libsvm_predict
+from maxmargin.cli.libsvm import scale as libsvm_scale
+from maxmargin.cli.libsvm import train as libsvm_train
 
 OUTPUTS = json.loads(record.RECORD.read_text())
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?|-?\d+")

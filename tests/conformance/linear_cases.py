@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc, linear_svr
 from maxmargin.solvers import linear

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from sklearn.datasets import make_moons
 from tests.data import libsvm
 
-from maxmargin.kernels.copies import CopiedGram, distinct_points
+from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.twins import TwinGram
-from maxmargin.kernels.vector import Linear, Polynomial, Rbf
+from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
+from maxmargin.kernels.gram.twins import TwinGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import (
     Model,

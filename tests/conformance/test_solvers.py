@@ -45,13 +45,13 @@ from tests.conformance.solvers import (
 )
 
 from maxmargin.errors import InputError, Stop
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.observers import TimeLimit
 from maxmargin.problem import c_svc, objective, violation
 from maxmargin.solvers import Pegasos, Smo, WorkingSetSmo
-from maxmargin.solvers._start import feasible
 from maxmargin.solvers.base import Status, drive, steps
+from maxmargin.solvers.feasible import feasible
 
 SOME = (
     "heart-rbf",

@@ -14,12 +14,12 @@ from tests import data
 
 from maxmargin import SVC
 from maxmargin.errors import Stop
+from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.vector import Linear, Polynomial, Rbf
 from maxmargin.parallel import Workers
 from maxmargin.problem import JointProblem, joint_objective
 from maxmargin.solvers.base import drive
-from maxmargin.solvers.crammer_singer import CrammerSinger
+from maxmargin.solvers.classes.crammer_singer import CrammerSinger
 
 KERNELS = {"linear": Linear(), "poly": Polynomial(3, 0.5, 1.0), "rbf": Rbf(0.5)}
 

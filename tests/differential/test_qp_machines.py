@@ -16,7 +16,7 @@ from tests.differential.test_qp import gram, points
 import maxmargin
 from maxmargin import SVR, InputError, NuSVC, NuSVR, OneClassSVM, certify
 from maxmargin.errors import VanishingMarginWarning
-from maxmargin.kernels.table import TableGram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import (
     c_svc,
     epsilon_svr,
@@ -27,7 +27,7 @@ from maxmargin.problem import (
     svdd,
 )
 from maxmargin.solvers.base import drive
-from maxmargin.solvers.working_set import WorkingSetSmo
+from maxmargin.solvers.smo.working_set import WorkingSetSmo
 
 # Random rows may overlap by more than nu allows, which is told (and tested elsewhere).
 pytestmark = pytest.mark.filterwarnings("ignore:nu=.* is too small for these data")

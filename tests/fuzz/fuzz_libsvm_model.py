@@ -47,8 +47,8 @@ def main() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["maxmargin.persist"]):
-        from maxmargin.persist._libsvm_reader import read_libsvm_model
-        from maxmargin.persist._libsvm_writer import write_libsvm_model
+        from maxmargin.persist.libsvm_files.reader import read_libsvm_model
+        from maxmargin.persist.libsvm_files.writer import write_libsvm_model
     from maxmargin.errors import ModelFileError
 
     def one_input(data: bytes) -> None:

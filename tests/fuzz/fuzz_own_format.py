@@ -26,7 +26,11 @@ for name in maxmargin.__all__:
     getattr(maxmargin, name)
 
 with atheris.instrument_imports(include=["maxmargin.persist"]):
-    from maxmargin.persist import _checks, _container, _decoding, _npy, own_format
+    from maxmargin.persist import own_format
+    from maxmargin.persist.own_files import checks as _checks
+    from maxmargin.persist.own_files import container as _container
+    from maxmargin.persist.own_files import decoding as _decoding
+    from maxmargin.persist.own_files import npy as _npy
 
 import numpy as np  # noqa: E402
 from tests.fuzz import own_format_files as files  # noqa: E402

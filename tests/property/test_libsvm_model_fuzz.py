@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from maxmargin.errors import InputError, ModelFileError
 from maxmargin.libsvm.prediction import predict
 from maxmargin.libsvm.problem import rows_of
-from maxmargin.persist._libsvm_layout import KERNEL_TYPES, SVM_TYPES, LibsvmModel
+from maxmargin.persist.libsvm_files.layout import KERNEL_TYPES, SVM_TYPES, LibsvmModel
 from maxmargin.persist.libsvm_model import (
     from_estimator,
     read_libsvm_model,

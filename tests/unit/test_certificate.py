@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin.certificate import Certificate, worst_of
-from maxmargin.estimators.own_certificate import certificate_of
+from maxmargin.estimators.kernel.fit.own_certificate import certificate_of
 from maxmargin.problem import Model, c_svc
 
 Y = np.array([-1.0, 1.0])

@@ -19,17 +19,17 @@ from tests.conformance.problems import (
 from tests.unit.toy_solver import DenseGram
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
+from maxmargin.kernels.dot_products import Linear, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Linear, Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc, objective, violation
-from maxmargin.solvers import _subsets
-from maxmargin.solvers import chunking as module
-from maxmargin.solvers._chunk_state import Block
-from maxmargin.solvers._subsets import restricted
 from maxmargin.solvers.base import Status
-from maxmargin.solvers.chunking import Chunking
+from maxmargin.solvers.lectures import chunking as module
+from maxmargin.solvers.lectures import subsets as _subsets
+from maxmargin.solvers.lectures.chunk_state import Block
+from maxmargin.solvers.lectures.chunking import Chunking
+from maxmargin.solvers.lectures.subsets import restricted
 
 
 def by_name(case):

@@ -12,11 +12,11 @@ from sklearn.datasets import make_moons
 from tests.conformance.problems import run
 
 from maxmargin import SVC, SVR, InputError
-from maxmargin.kernels.table import TableGram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import Problem, dual_value, violation
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.coordinate_ascent import CoordinateAscent
-from maxmargin.solvers.smo import Smo
+from maxmargin.solvers.lectures.coordinate_ascent import CoordinateAscent
+from maxmargin.solvers.lectures.smo import Smo
 from maxmargin.theory import coordinate_example
 
 

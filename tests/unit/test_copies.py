@@ -10,15 +10,15 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_moons
 
 from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, certify, path
-from maxmargin.estimators import fitting
-from maxmargin.kernels import alike
-from maxmargin.kernels.alike import first_alike
-from maxmargin.kernels.copies import CopiedGram, distinct_points
+from maxmargin.estimators.kernel.fit import fitting
+from maxmargin.kernels.dot_products import Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
 from maxmargin.observers import History
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc
+from maxmargin.rows import duplicates as alike
+from maxmargin.rows.duplicates import first_alike
 from maxmargin.solvers.distinct import shared_out
 
 RNG = np.random.default_rng(0)

@@ -9,9 +9,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from maxmargin.errors import InputError, NumericalError, Stop
+from maxmargin.kernels.dot_products import Linear, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Linear, Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import (
     JointModel,
@@ -21,9 +21,9 @@ from maxmargin.problem import (
     joint_objective,
     joint_violation,
 )
-from maxmargin.solvers import _class_blocks
 from maxmargin.solvers.base import Status, drive, steps
-from maxmargin.solvers.crammer_singer import CrammerSinger, feasible
+from maxmargin.solvers.classes import blocks as _class_blocks
+from maxmargin.solvers.classes.crammer_singer import CrammerSinger, feasible
 
 BUDGETS = (1, 7, 10**9)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maxmargin.data_files.arrays import read_npz
 from maxmargin.data_files.arrow import read_arrow
-from maxmargin.data_files.cells import is_missing
+from maxmargin.data_files.columns.cells import is_missing
 from maxmargin.data_files.delimited import read_delimited
 from maxmargin.errors import DataFileError
 

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from tests.conformance.problems import laplacian, plain_kernel
 
 import maxmargin
+from maxmargin.kernels.dot_products import Linear, Rbf
 from maxmargin.kernels.factory import Group, expansion, grouped_expansion
-from maxmargin.kernels.gram import VectorCross
-from maxmargin.kernels.vector import Linear, Rbf
+from maxmargin.kernels.gram.dot_products import VectorCross
 from maxmargin.parallel import Workers
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -16,16 +16,16 @@ from tests.conformance.problems import (
 )
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
+from maxmargin.kernels.dot_products import Linear, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Linear, Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc, objective, scores, violation
-from maxmargin.solvers import _subsets
-from maxmargin.solvers import decomposition as module
-from maxmargin.solvers._subsets import add_columns, attainable, gained, restricted
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.decomposition import Decomposition, Phase, choice
+from maxmargin.solvers.lectures import decomposition as module
+from maxmargin.solvers.lectures import subsets as _subsets
+from maxmargin.solvers.lectures.decomposition import Decomposition, Phase, choice
+from maxmargin.solvers.lectures.subsets import add_columns, attainable, gained, restricted
 
 EVERY_KIND = ("heart-rbf", "heart-no-intercept", "heart-squared-hinge", "svr-weighted",
               "nu-svr", "nu-svc-weighted", "one-class")  # fmt: skip

@@ -17,14 +17,16 @@ from tests.conformance.problems import (
     run,
 )
 
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import c_svc, epsilon_svr, nu_svc, violation
-from maxmargin.solvers import WorkingSetSmo, _face, _turns
-from maxmargin.solvers._face import free_points, scratch_size, solve_free
-from maxmargin.solvers._memory import WorkingMemory
-from maxmargin.solvers._start import feasible
+from maxmargin.solvers import WorkingSetSmo
 from maxmargin.solvers.base import Status
+from maxmargin.solvers.feasible import feasible
+from maxmargin.solvers.gram_memory import WorkingMemory
+from maxmargin.solvers.smo import active_set as _face
+from maxmargin.solvers.smo import turns as _turns
+from maxmargin.solvers.smo.active_set import free_points, scratch_size, solve_free
 
 NOISE = 1e-12
 

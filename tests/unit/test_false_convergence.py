@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, SVR, certify
-from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.store import StoredGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram.dot_products import VectorGram
+from maxmargin.kernels.gram.row_cache import StoredGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc, worst_violation
-from maxmargin.solvers import WorkingSetSmo, working_set
+from maxmargin.solvers import WorkingSetSmo
 from maxmargin.solvers.base import Status
+from maxmargin.solvers.smo import working_set
 
 
 def test_one_huge_value_does_not_make_all_points_equal():

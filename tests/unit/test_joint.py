@@ -7,9 +7,9 @@ from sklearn.svm import LinearSVC
 
 import maxmargin
 from maxmargin import SVC, InputError, certify
+from maxmargin.kernels.dot_products import Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.shifted import ShiftedGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.gram.plus_constant import ShiftedGram
 from maxmargin.parallel import Workers
 
 X, Y = load_iris(return_X_y=True)

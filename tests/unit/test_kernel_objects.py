@@ -25,8 +25,7 @@ from maxmargin.kernels import (
     Sigmoid,
     kernel,
 )
-from maxmargin.kernels import pairwise as forms
-from maxmargin.kernels.composite import CompositeGram
+from maxmargin.kernels import row_pairs as forms
 from maxmargin.kernels.factory import (
     check_rows,
     cross_values,
@@ -34,7 +33,8 @@ from maxmargin.kernels.factory import (
     self_values,
     training_gram,
 )
-from maxmargin.kernels.store import StoredGram
+from maxmargin.kernels.gram.composite import CompositeGram
+from maxmargin.kernels.gram.row_cache import StoredGram
 from maxmargin.parallel import Workers
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

@@ -1,8 +1,8 @@
 """Kernel values against their formulas, and the promise about their bits.
 
-The promise of :class:`maxmargin.kernels.base.Gram`: the bits of K[i, j] depend on the two
-points and the precision, never on the block, the order, the threads or the storage, and
-are those of K[j, i].
+The promise of :class:`maxmargin.kernels.gram.contract.Gram`: the bits of K[i, j] depend
+on the two points and the precision, never on the block, the order, the threads or the
+storage, and are those of K[j, i].
 """
 
 import pickle
@@ -13,13 +13,13 @@ import scipy.sparse as sp
 from tests.conformance.problems import laplacian, plain_kernel
 
 from maxmargin.errors import InputError, NumericalError
-from maxmargin.kernels import tiles
+from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf, Sigmoid, transform
 from maxmargin.kernels.factory import compile_kernel, expansion, training_gram
-from maxmargin.kernels.gram import VectorGram, prepare
-from maxmargin.kernels.table import CallableGram, TableGram
-from maxmargin.kernels.vector import Linear, Polynomial, Rbf, Sigmoid, transform
+from maxmargin.kernels.gram import tiles
+from maxmargin.kernels.gram.dot_products import VectorGram, prepare
+from maxmargin.kernels.gram.table import CallableGram, TableGram
 from maxmargin.parallel import Workers
-from maxmargin.rows import DenseRows, rows_of, spread_of, squared_norms
+from maxmargin.rows.records import DenseRows, rows_of, spread_of, squared_norms
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 KERNELS = [Linear(), Polynomial(3, 0.2, 1.0), Rbf(0.1), Sigmoid(0.05, -0.2)]
@@ -319,7 +319,7 @@ def test_a_table_costs_no_kernel_values_a_function_does():
 
 
 def test_a_function_is_asked_in_bounded_blocks(monkeypatch):
-    from maxmargin.kernels import table
+    from maxmargin.kernels.gram import table
 
     monkeypatch.setattr(table, "_VALUES", 100)
     asked = []

@@ -5,7 +5,7 @@ import pytest
 from numba.core.errors import TypingError
 
 from maxmargin._jit.lanes import LANES
-from maxmargin.solvers import _pairs
+from maxmargin.solvers.smo import pairs as _pairs
 
 SIZES = [1, 2, LANES - 1, LANES, LANES + 1, 5 * LANES, 7 * LANES + 3, 1000]
 DTYPES = [np.float32, np.float64]

@@ -14,10 +14,10 @@ from maxmargin import (
     path,
 )
 from maxmargin.errors import Stop
-from maxmargin.kernels.table import TableGram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import c_svc, epsilon_svr, model_of, objective
 from maxmargin.solvers import Decomposition, PlattSmo, SimpleSmo, Smo, drive
-from maxmargin.solvers import _two_points as two
+from maxmargin.solvers.lectures import two_points as two
 
 BOTH = [PlattSmo, SimpleSmo]
 

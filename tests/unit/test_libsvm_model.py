@@ -302,7 +302,7 @@ def test_packed_by_its_name(tmp_path, extension):
 
 @pytest.mark.skipif(os.name != "posix", reason="a device of POSIX")
 def test_no_more_is_read_than_a_model_can_be(monkeypatch):
-    monkeypatch.setattr("maxmargin.persist._libsvm_reader._LONGEST", 5_000_000)
+    monkeypatch.setattr("maxmargin.persist.libsvm_files.reader._LONGEST", 5_000_000)
     with pytest.raises(ModelFileError, match="/dev/zero: holds more than 5000000 bytes"):
         read_libsvm_model("/dev/zero")
 

@@ -7,13 +7,13 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import InputError, LinearSVC, LinearSVR, certify
-from maxmargin.design import Design
+from maxmargin.design.hessian import WIDE
+from maxmargin.design.operator import Design
 from maxmargin.estimators.linear.choice import FEW_ROWS, NAMES, TIGHT, chosen_solver
 from maxmargin.estimators.linear.solving import Seed
 from maxmargin.parallel import Workers
 from maxmargin.problem import LinearJointProblem, linear_svc, linear_svr
 from maxmargin.solvers import linear
-from maxmargin.solvers.linear._curvature import WIDE
 
 MANY = WIDE + 1  # columns: the first number of them that is not few
 JOINT = ("crammer-singer", "joint-newton", "joint-relay")

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC, LinearSVR, PegasosClassifier, certify
-from maxmargin.rows import repeats
-from maxmargin.solvers.linear._curvature import curvature
+from maxmargin.design.hessian import curvature
+from maxmargin.rows.records import repeats
 from maxmargin.validation.csr import checked_csr
 
 SOLVERS = {

@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.problem import LinearModel, linear_objective
-from maxmargin.solvers.linear._constant import best_shift
+from maxmargin.solvers.linear.descent.best_constant import best_shift
 
 MACHINES = {
     "hinge": LinearSVC(loss="hinge"),

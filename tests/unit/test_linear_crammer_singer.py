@@ -13,23 +13,23 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import LinearSVC
 
 from maxmargin import SVC
-from maxmargin.design import Design
+from maxmargin.design.class_rows import by_class, times, weights_of
+from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
-from maxmargin.problem.linear_joint import (
+from maxmargin.problem.linear_crammer_singer import (
     LinearJointModel,
     LinearJointProblem,
     linear_joint_figures,
     linear_joint_objective,
     linear_joint_violation,
 )
-from maxmargin.solvers._class_blocks import minimise
 from maxmargin.solvers.base import Status
-from maxmargin.solvers.linear._class_face import climb, face_of, take
-from maxmargin.solvers.linear._class_rows import by_class, times, weights_of
-from maxmargin.solvers.linear._class_visits import LEFT, solve_classes
-from maxmargin.solvers.linear.crammer_singer import LinearCrammerSinger
+from maxmargin.solvers.classes.blocks import minimise
+from maxmargin.solvers.linear.classes.active_set import climb, face_of, take
+from maxmargin.solvers.linear.classes.crammer_singer import LinearCrammerSinger
+from maxmargin.solvers.linear.classes.visits import LEFT, solve_classes
 
 TIGHT = LinearCrammerSinger(tol=1e-9)
 
@@ -416,7 +416,7 @@ def test_the_gap_falls_to_tol(name, rows):
 
 @over_cases
 def test_budget_does_not_matter(name, rows, monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.linear.crammer_singer._SLICE", 1 << 16)
+    monkeypatch.setattr("maxmargin.solvers.linear.classes.crammer_singer._SLICE", 1 << 16)
     problem, ends = given(name, rows), []
     for budget in (1, 7, 10**9):
         solver = LinearCrammerSinger(tol=1e-6)
@@ -431,13 +431,13 @@ def test_budget_does_not_matter(name, rows, monkeypatch):
 def test_slices_do_not_matter(name, rows, monkeypatch):
     problem = given(name, rows)
     whole = solved(LinearCrammerSinger(tol=1e-6), problem)
-    monkeypatch.setattr("maxmargin.solvers.linear.crammer_singer._SLICE", 1 << 12)
+    monkeypatch.setattr("maxmargin.solvers.linear.classes.crammer_singer._SLICE", 1 << 12)
     assert same_bits(solved(LinearCrammerSinger(tol=1e-6), problem), whole)
 
 
 @over_cases
 def test_resumes_after_a_pickle(name, rows, monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.linear.crammer_singer._SLICE", 1 << 17)
+    monkeypatch.setattr("maxmargin.solvers.linear.classes.crammer_singer._SLICE", 1 << 17)
     problem, solver = given(name, rows), LinearCrammerSinger(tol=1e-6)
     whole = solved(solver, problem)
     state, status = solver.start(problem), Status.RUNNING

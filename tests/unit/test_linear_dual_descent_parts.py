@@ -10,11 +10,11 @@ from maxmargin import LinearSVC, LinearSVR
 from maxmargin.problem import linear_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.linear import DualDescent
-from maxmargin.solvers.linear._anderson import Epochs
-from maxmargin.solvers.linear._face import face_step
-from maxmargin.solvers.linear._outlook import Outlook
-from maxmargin.solvers.linear._visits import visit
-from maxmargin.solvers.linear._warm import Ray
+from maxmargin.solvers.linear.descent.active_set import face_step
+from maxmargin.solvers.linear.descent.anderson import Epochs
+from maxmargin.solvers.linear.descent.gap_forecast import Outlook
+from maxmargin.solvers.linear.descent.visits import visit
+from maxmargin.solvers.linear.warm_start import Ray
 
 
 def texts(n=300, d=2000, seed=0):

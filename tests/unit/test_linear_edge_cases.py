@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVR as ScikitLearnSVR
 
 import maxmargin
 from maxmargin import SVR, LinearSVC, LinearSVR
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, Stop
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
@@ -29,8 +29,8 @@ from maxmargin.solvers.linear import (
     Newton,
     TwoClasses,
 )
-from maxmargin.solvers.linear._line_search import balance
-from maxmargin.solvers.linear._rounded import Rounded
+from maxmargin.solvers.linear.newton.line_search import balance
+from maxmargin.solvers.linear.newton.rounded import Rounded
 
 
 def rows(n: int = 200, d: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin import LinearSVC, LinearSVR, certify
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear import GramSmo, NewtonCg, ProximalNewton

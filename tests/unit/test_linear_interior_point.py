@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from maxmargin import SVC, SVR
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import InputError
 from maxmargin.parallel import Workers
 from maxmargin.problem import LinearProblem, linear_objective, linear_svc, linear_svr

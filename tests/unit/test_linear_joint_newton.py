@@ -8,19 +8,20 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_iris, load_wine
 
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
-from maxmargin.problem.linear_joint import (
+from maxmargin.problem.linear_crammer_singer import (
     LinearJointProblem,
     linear_joint_figures,
     linear_joint_objective,
 )
 from maxmargin.solvers.base import Status
-from maxmargin.solvers.linear import JointNewton, LinearCrammerSinger, _joint_curvature
-from maxmargin.solvers.linear._joint_curvature import joint_curvature
-from maxmargin.solvers.linear._joint_rounded import RoundedJoint, bending
+from maxmargin.solvers.linear import JointNewton, LinearCrammerSinger
+from maxmargin.solvers.linear.classes import hessian as _joint_curvature
+from maxmargin.solvers.linear.classes.hessian import joint_curvature
+from maxmargin.solvers.linear.classes.rounded import RoundedJoint, bending
 
 TIGHT = JointNewton(tol=1e-10)
 

@@ -9,22 +9,17 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVC
-from maxmargin.design import Design
+from maxmargin.design.hessian import curvature
+from maxmargin.design.operator import Design
 from maxmargin.errors import ConvergenceWarning, InputError
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import (
-    LassoDescent,
-    LassoInterior,
-    LassoNewton,
-    LassoRelay,
-    _growing,
-    lasso_interior,
-    lasso_relay,
-)
-from maxmargin.solvers.linear._curvature import curvature
-from maxmargin.solvers.linear._relay import crawls
+from maxmargin.solvers.linear import LassoDescent, LassoInterior, LassoNewton, LassoRelay
+from maxmargin.solvers.linear.l1 import hessian_parts as _growing
+from maxmargin.solvers.linear.l1 import interior as lasso_interior
+from maxmargin.solvers.linear.l1 import l1_relay as lasso_relay
+from maxmargin.solvers.relay import crawls
 
 
 def rows(n, d, *, sparse=False, seed=0):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from maxmargin import InputError
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import NumericalError
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc, linear_svr

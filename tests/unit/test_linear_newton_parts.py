@@ -13,16 +13,18 @@ from tests.unit.test_linear_newton import (
 )
 
 from maxmargin import LinearSVC, LinearSVR
-from maxmargin.design import Design
+from maxmargin.design import hessian as _curvature
+from maxmargin.design.factor import cholesky, factor_of
+from maxmargin.design.hessian import curvature
+from maxmargin.design.operator import Design
+from maxmargin.design.some_rows import back, squares, there_and_back, times
 from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import Newton, NewtonCg, _curvature, _preconditioner
-from maxmargin.solvers.linear._curvature import curvature
-from maxmargin.solvers.linear._factor import cholesky, factor_of
-from maxmargin.solvers.linear._line_search import balance, search
-from maxmargin.solvers.linear._preconditioner import active_rows, chosen
-from maxmargin.solvers.linear._some_rows import back, squares, there_and_back, times
-from maxmargin.solvers.linear._squared import Loss
+from maxmargin.solvers.linear import Newton, NewtonCg
+from maxmargin.solvers.linear.newton import preconditioner as _preconditioner
+from maxmargin.solvers.linear.newton.line_search import balance, search
+from maxmargin.solvers.linear.newton.preconditioner import active_rows, chosen
+from maxmargin.solvers.linear.newton.squared import Loss
 
 
 def test_curvature_follows_the_active_rows():

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
+from maxmargin.design import outputs
+from maxmargin.design.outputs import linear_outputs
 from maxmargin.errors import InputError
-from maxmargin.estimators.linear import outputs
-from maxmargin.estimators.linear.outputs import linear_outputs
 from maxmargin.validation.csr import check_structure
 
 N, D = 57, 11

@@ -8,15 +8,16 @@ from sklearn.base import clone
 
 import maxmargin
 from maxmargin import LinearSVC, LinearSVR
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.estimators.linear import path as linear_path
-from maxmargin.estimators.linear.beginning import Before, _growth
+from maxmargin.estimators.linear.warm_start import Before, _growth
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_objective, linear_svc
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import Newton, NewtonCg, ProximalNewton, _descent
-from maxmargin.solvers.linear import proximal_newton as proximal
-from maxmargin.solvers.linear._warm import Warm
+from maxmargin.solvers.linear import Newton, NewtonCg, ProximalNewton
+from maxmargin.solvers.linear.newton import proximal_newton as proximal
+from maxmargin.solvers.linear.newton import state as _descent
+from maxmargin.solvers.linear.warm_start import Warm
 
 PRICES = np.geomspace(0.01, 10.0, 8)
 MACHINES = {

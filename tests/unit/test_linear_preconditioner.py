@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.parallel import Workers
 from maxmargin.solvers.linear import NewtonCg
-from maxmargin.solvers.linear import _preconditioner as preconditioner
+from maxmargin.solvers.linear.newton import preconditioner
 
 
 def counts(n, d, seed=0):

@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import SVC, InputError, LinearSVR
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_objective, linear_svc, linear_svr
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import InteriorPoint, ProximalNewton
-from maxmargin.solvers.linear._line_search import balance
-from maxmargin.solvers.linear._rounded import Rounded
+from maxmargin.solvers.linear.newton.line_search import balance
+from maxmargin.solvers.linear.newton.rounded import Rounded
 
 
 def sample(n=400, d=6, seed=0, noise=0.5):

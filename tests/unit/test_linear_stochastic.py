@@ -14,7 +14,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin._jit.random import uniform
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
 from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
 from maxmargin.estimators.linear.pegasos import PegasosClassifier
@@ -758,7 +758,7 @@ def test_no_step_at_all_is_a_model_too():
 
 
 def test_predictions_of_float32_in_blocks(monkeypatch):
-    from maxmargin.estimators.linear import outputs
+    from maxmargin.design import outputs
 
     X, y = load_iris(return_X_y=True)
     machine = PegasosClassifier(lam=0.1, random_state=0, tol=0.1).fit(X, y)

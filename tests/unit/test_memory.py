@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.unit.toy_solver import DenseGram
 
-from maxmargin.kernels.table import TableGram
-from maxmargin.solvers._memory import RowStore, WorkingMemory, capacity
+from maxmargin.kernels.gram.table import TableGram
+from maxmargin.solvers.gram_memory import RowStore, WorkingMemory, capacity
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -381,7 +381,9 @@ def test_output_settings_are_kept(tmp_path):
 
 
 def test_a_table_encoder(tmp_path):
-    encoder = pytest.importorskip("maxmargin.data_files.encoder").TableEncoder("mean")
+    encoder = pytest.importorskip("maxmargin.data_files.columns.encoder").TableEncoder(
+        "mean"
+    )
     frame, codes = mixed()
     same(encoder, round_trip(encoder, tmp_path))
     model = make_pipeline(encoder, StandardScaler(), maxmargin.SVC()).fit(frame, codes)

@@ -14,7 +14,7 @@ from tests.fuzz.own_format_files import same
 from maxmargin import SVC, Certificate
 from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.persist import data_hash, load, save
-from maxmargin.persist._registry import OBJECTS, VALUES, name_of, resolved
+from maxmargin.persist.own_files.registry import OBJECTS, VALUES, name_of, resolved
 from maxmargin.probability import Isotonic, Sigmoid
 
 ODD_NAN = struct.unpack(">d", bytes.fromhex("fff800000000beef"))[0]
@@ -184,7 +184,7 @@ def test_values_that_cannot_be_kept(value, tmp_path):
 def test_names_and_classes_are_one_to_one(name):
     table = OBJECTS if name in OBJECTS else VALUES
     if name == "maxmargin.data_files.TableEncoder":
-        pytest.importorskip("maxmargin.data_files.encoder")
+        pytest.importorskip("maxmargin.data_files.columns.encoder")
     assert name_of(resolved(name, table), table) == name
 
 
@@ -234,7 +234,7 @@ def test_the_hash_is_of_the_numbers(same_rows):
 
 
 def test_the_hash_does_not_depend_on_blocks(monkeypatch):
-    from maxmargin.persist import _hashing
+    from maxmargin.persist.own_files import hashing as _hashing
 
     before = data_hash(ROWS, LABELS)
     monkeypatch.setattr(_hashing, "_BLOCK", 1)

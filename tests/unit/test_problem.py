@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.errors import InputError
-from maxmargin.kernels.table import TableGram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import (
     Model,
     Objective,

@@ -26,8 +26,8 @@ from tests.conformance.problems import (
 )
 
 from maxmargin.errors import InputError, MissingExtraError, NumericalError, Stop
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import (
     c_svc,
     dual_value,
@@ -37,11 +37,12 @@ from maxmargin.problem import (
     one_class,
     violation,
 )
-from maxmargin.solvers import _polish, qp
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.qp import QuadraticProgram
-from maxmargin.solvers.smo import Smo
-from maxmargin.solvers.working_set import WorkingSetSmo
+from maxmargin.solvers.lectures.smo import Smo
+from maxmargin.solvers.oracle import polish as _polish
+from maxmargin.solvers.oracle import qp
+from maxmargin.solvers.oracle.qp import QuadraticProgram
+from maxmargin.solvers.smo.working_set import WorkingSetSmo
 
 pytest.importorskip("clarabel")
 

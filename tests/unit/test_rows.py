@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin._jit import njit
-from maxmargin.rows import (
+from maxmargin.rows.records import (
     CsrRows,
     DenseRows,
     clear_lanes,

@@ -6,20 +6,21 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import maxmargin
-from maxmargin.kernels import gram as gram_module
-from maxmargin.kernels import thinning, tiles
+from maxmargin.kernels.dot_products import Linear, Rbf
 from maxmargin.kernels.factory import expansion
-from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.thinning import (
+from maxmargin.kernels.gram import dot_products as gram_module
+from maxmargin.kernels.gram import tiles
+from maxmargin.kernels.gram.dot_products import VectorGram
+from maxmargin.parallel import Workers
+from maxmargin.rows import compress as thinning
+from maxmargin.rows.compress import (
     both_thinned,
     compressed,
     sparse_spread,
     thinned,
     without_zeros,
 )
-from maxmargin.kernels.vector import Linear, Rbf
-from maxmargin.parallel import Workers
-from maxmargin.rows import CsrRows, DenseRows, rows_of, spread_of
+from maxmargin.rows.records import CsrRows, DenseRows, rows_of, spread_of
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 ALONE = Workers(1)

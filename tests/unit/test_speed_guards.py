@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from maxmargin._jit.lanes import LANES
-from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram.dot_products import VectorGram
 from maxmargin.parallel import Workers
-from maxmargin.solvers import _pairs
+from maxmargin.solvers.smo import pairs as _pairs
 
 N = 16_384  # three arrays of them stay in the second cache
 

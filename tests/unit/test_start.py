@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from maxmargin.errors import InputError
 from maxmargin.problem import c_svc, epsilon_svr, nu_svc, nu_svr, one_class
-from maxmargin.solvers._start import default_limit, feasible
+from maxmargin.solvers.feasible import default_limit, feasible
 
 steady = settings(
     derandomize=True,

@@ -5,12 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from maxmargin.kernels import class_tables, store
-from maxmargin.kernels.class_tables import ClassTables, PairGrams
-from maxmargin.kernels.gram import VectorGram
-from maxmargin.kernels.store import StoredGram, binary_gram
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.vector import Rbf
+from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels.gram import class_tables
+from maxmargin.kernels.gram import row_cache as store
+from maxmargin.kernels.gram.class_tables import ClassTables, PairGrams
+from maxmargin.kernels.gram.dot_products import VectorGram
+from maxmargin.kernels.gram.row_cache import StoredGram, binary_gram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)

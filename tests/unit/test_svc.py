@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 
 from maxmargin import SVC, ConvergenceWarning, InputError
 from maxmargin.errors import Stop
-from maxmargin.estimators.multiclass import ovr_scores, votes
+from maxmargin.estimators.kernel.fit.schemes import ovr_scores, votes
 from maxmargin.observers import History
 
 IRIS = load_iris(return_X_y=True)
@@ -565,6 +565,6 @@ def test_predictions_in_blocks(monkeypatch):
     machine = SVC().fit(X, y)
     labels, scores = machine.predict(X), machine.decision_function(X)
     rows = np.tile(X, (10, 1))
-    monkeypatch.setattr("maxmargin.estimators.prediction.BLOCK", 1)
+    monkeypatch.setattr("maxmargin.estimators.kernel.prediction.BLOCK", 1)
     np.testing.assert_array_equal(machine.predict(rows), np.tile(labels, 10))
     np.testing.assert_allclose(machine.decision_function(rows), np.tile(scores, (10, 1)))

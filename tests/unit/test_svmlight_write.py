@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from maxmargin.data_files import _svmlight_write
+from maxmargin.data_files.libsvm_text import write as _svmlight_write
 from maxmargin.data_files.svmlight import read_svmlight, write_svmlight
 from maxmargin.errors import InputError
 

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import SVC, SVR, certify
-from maxmargin.solvers import ThroughWeights, WorkingSetSmo, through_weights
+from maxmargin.solvers import ThroughWeights, WorkingSetSmo
 from maxmargin.solvers.base import Status, drive
-from maxmargin.solvers.linear import _centres
+from maxmargin.solvers.linear import through_weights
+from maxmargin.solvers.linear.newton import proximal_schedule as _centres
 
 
 @pytest.fixture(autouse=True)

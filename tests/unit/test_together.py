@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 
 from maxmargin import SVC, certify
-from maxmargin.estimators import fitting
+from maxmargin.estimators.kernel.fit import fitting
 from maxmargin.observers import History
-from maxmargin.solvers import _together
-from maxmargin.solvers._together import Group, solve_together
+from maxmargin.solvers.smo import batch as _together
+from maxmargin.solvers.smo.batch import Group, solve_together
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from maxmargin.kernels.dot_products import Polynomial, Rbf
 from maxmargin.kernels.factory import training_gram
-from maxmargin.kernels.table import TableGram
-from maxmargin.kernels.twins import TwinGram
-from maxmargin.kernels.vector import Polynomial, Rbf
+from maxmargin.kernels.gram.table import TableGram
+from maxmargin.kernels.gram.twins import TwinGram
 from maxmargin.parallel import Workers
 
 RNG = np.random.default_rng(0)

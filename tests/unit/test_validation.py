@@ -9,7 +9,7 @@ from sklearn import svm
 from sklearn.datasets import load_iris
 
 from maxmargin import SVC, InputError
-from maxmargin.estimators.kernel_input import check_precomputed
+from maxmargin.estimators.magnitude import check_precomputed
 from maxmargin.kernels.scale import scale_gamma
 from maxmargin.validation import (
     checked_csr,

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._referee import classifiers, joint, linear, one_class, regressors
 from maxmargin._referee.certification import Certification, whole
 from maxmargin._referee.fitted import Fitted, located
 from maxmargin._referee.given import codes_of, prices_of, targets_of
 from maxmargin._referee.kernel import is_foreign
+from maxmargin._referee.machines import classifiers, linear, one_class, regressors
+from maxmargin._referee.machines import crammer_singer as joint
 from maxmargin._referee.tables import as_objects, as_table, require
 
 if TYPE_CHECKING:

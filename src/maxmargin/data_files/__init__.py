@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
-    from maxmargin.data_files.encoder import TableEncoder
+    from maxmargin.data_files.columns.encoder import TableEncoder
     from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.svmlight import read_svmlight, write_svmlight
     from maxmargin.data_files.table import Table
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Table": "table",
-    "TableEncoder": "encoder",
+    "TableEncoder": "columns.encoder",
     "read_svmlight": "svmlight",
     "read_table": "reading",
     "write_svmlight": "svmlight",

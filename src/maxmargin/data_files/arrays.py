@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from maxmargin.data_files.cells import words_of
+from maxmargin.data_files.columns.cells import words_of
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.data_files.cells import show, words_of
+from maxmargin.data_files.columns.cells import show, words_of
 from maxmargin.errors import DataFileError, load_extra
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.data_files.cells import numbers_of, show, words_of
+from maxmargin.data_files.columns.cells import numbers_of, show, words_of
 from maxmargin.errors import DataFileError
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import numpy as np
 
 from maxmargin.data_files.arrays import read_npz
 from maxmargin.data_files.arrow import read_arrow
-from maxmargin.data_files.cells import show
+from maxmargin.data_files.columns.cells import show
+from maxmargin.data_files.columns.target import Wanted, chosen_column
 from maxmargin.data_files.delimited import read_delimited
 from maxmargin.data_files.formats import STDIN, format_of
 from maxmargin.data_files.opened import available_memory, open_bytes
 from maxmargin.data_files.svmlight import read_svmlight
 from maxmargin.data_files.table import Table
-from maxmargin.data_files.target import Wanted, chosen_column
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.data_files import _svmlight_parse as parse
-from maxmargin.data_files._svmlight_reasons import reason_of
-from maxmargin.data_files._svmlight_write import write_svmlight
+from maxmargin.data_files.libsvm_text import parse
+from maxmargin.data_files.libsvm_text.reasons import reason_of
+from maxmargin.data_files.libsvm_text.write import write_svmlight
 from maxmargin.data_files.opened import name_of, open_bytes
 from maxmargin.errors import DataFileError, InputError
 from maxmargin.parallel import Workers

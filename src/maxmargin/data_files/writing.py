@@ -10,8 +10,8 @@ from scipy import sparse
 
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
-from maxmargin.data_files.cells import shortest, show
-from maxmargin.data_files.dense import columns_of
+from maxmargin.data_files.columns.cells import shortest, show
+from maxmargin.data_files.columns.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.kernel_input import check_magnitude
-from maxmargin.estimators.solver_choice import NAMES as SOLVERS
-from maxmargin.estimators.solver_choice import is_solver
+from maxmargin.estimators.kernel.fit.solver_choice import NAMES as SOLVERS
+from maxmargin.estimators.kernel.fit.solver_choice import is_solver
+from maxmargin.estimators.magnitude import check_magnitude
 from maxmargin.kernels import Kernel, Polynomial, Precomputed
 from maxmargin.kernels.scale import scale_gamma
 

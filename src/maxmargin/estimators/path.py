@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.advice import warn_about
-from maxmargin.estimators.fitting import solve_all
+from maxmargin.estimators.convergence_warnings import warn_about
+from maxmargin.estimators.kernel.fit.fitting import solve_all
+from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.estimators.linear.machine import LinearMachine
 from maxmargin.estimators.linear.path import fit_along
-from maxmargin.estimators.machine import KernelMachine
 from maxmargin.estimators.parameters import check_parameters
 
 if TYPE_CHECKING:

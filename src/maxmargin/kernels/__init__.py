@@ -21,9 +21,9 @@ from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
     from maxmargin.kernels.algebra import Kernel
-    from maxmargin.kernels.definiteness import eigenvector_map, mercer
-    from maxmargin.kernels.explicit_map import feature_map
     from maxmargin.kernels.function import FunctionKernel, kernel
+    from maxmargin.kernels.maths.feature_map import feature_map
+    from maxmargin.kernels.maths.mercer import eigenvector_map, mercer
     from maxmargin.kernels.objects import (
         RBF,
         ChiSquared,
@@ -44,10 +44,10 @@ _HOME = {
     "Polynomial": "objects",
     "Precomputed": "objects",
     "Sigmoid": "objects",
-    "eigenvector_map": "definiteness",
-    "feature_map": "explicit_map",
+    "eigenvector_map": "maths.mercer",
+    "feature_map": "maths.feature_map",
     "kernel": "function",
-    "mercer": "definiteness",
+    "mercer": "maths.mercer",
 }
 
 __all__ = [

@@ -179,7 +179,7 @@ class Sum(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import composite
+        from maxmargin.kernels.gram import composite
 
         return composite.Sum(self.left.compiled(), self.right.compiled())
 
@@ -205,7 +205,7 @@ class Product(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import composite
+        from maxmargin.kernels.gram import composite
 
         return composite.Product(self.left.compiled(), self.right.compiled())
 
@@ -236,7 +236,7 @@ class Scaled(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import composite
+        from maxmargin.kernels.gram import composite
 
         return composite.Scaled(self.factor, self.part.compiled())
 
@@ -268,7 +268,7 @@ class Power(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import composite
+        from maxmargin.kernels.gram import composite
 
         return composite.Power(self.part.compiled(), self.exponent)
 

@@ -1,7 +1,7 @@
 """From what a user names to what a solver asks: kernels, Gram matrices, expansions.
 
-The forms of a kernel: the NamedTuples of :mod:`~maxmargin.kernels.vector`,
-:mod:`~maxmargin.kernels.pairwise` and :mod:`~maxmargin.kernels.composite` (what
+The forms of a kernel: the NamedTuples of :mod:`~maxmargin.kernels.dot_products`,
+:mod:`~maxmargin.kernels.row_pairs` and :mod:`~maxmargin.kernels.gram.composite` (what
 ``compiled()`` of a kernel object returns), ``"precomputed"``, or a Python function
 k(A, B) of blocks. Rows are trusted here: C-contiguous float32 or float64, or sorted CSR.
 """
@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InputError
-from maxmargin.kernels.composite import (
+from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf, Sigmoid, VectorKernel
+from maxmargin.kernels.gram.composite import (
     Composite,
     CompositeCross,
     CompositeGram,
@@ -22,29 +23,28 @@ from maxmargin.kernels.composite import (
     is_pairwise,
     leaves_of,
 )
-from maxmargin.kernels.gram import (
+from maxmargin.kernels.gram.dot_products import (
     Group,
     VectorCross,
     VectorGram,
     vector_diagonal,
     vector_expansion,
 )
-from maxmargin.kernels.pair_gram import (
+from maxmargin.kernels.gram.row_pairs import (
     PairCross,
     PairGram,
     check_function,
     pair_diagonal,
     pair_expansion,
 )
-from maxmargin.kernels.pairwise import ChiSquared, Function, PairKernel
-from maxmargin.kernels.table import (
+from maxmargin.kernels.gram.table import (
     CallableGram,
     TableGram,
     callable_expansion,
     called,
     table_expansion,
 )
-from maxmargin.kernels.vector import Linear, Polynomial, Rbf, Sigmoid, VectorKernel
+from maxmargin.kernels.row_pairs import ChiSquared, Function, PairKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

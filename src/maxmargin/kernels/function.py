@@ -16,7 +16,7 @@ from maxmargin.kernels.algebra import Kernel
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from maxmargin.kernels.pairwise import Function
+    from maxmargin.kernels.row_pairs import Function
 
 __all__ = ["FunctionKernel", "kernel"]
 
@@ -115,7 +115,7 @@ class FunctionKernel(Kernel):
 
     def compiled(self) -> Function:
         """The form that the factory understands; Numba is called on first evaluation."""
-        from maxmargin.kernels.pairwise import Function
+        from maxmargin.kernels.row_pairs import Function
 
         return Function(self)
 
@@ -126,18 +126,18 @@ class FunctionKernel(Kernel):
         return self._compiled().pair
 
     def compiled_product(self) -> Any:
-        """:func:`maxmargin.kernels.pairwise.function_product`, for this function."""
+        """:func:`maxmargin.kernels.row_pairs.function_product`, for this function."""
         return self._compiled().product
 
     def compiled_diagonal(self) -> Any:
-        """:func:`maxmargin.kernels.pairwise.diagonal_product`, for this function."""
+        """:func:`maxmargin.kernels.row_pairs.diagonal_product`, for this function."""
         return self._compiled().diagonal
 
     def _compiled(self) -> _Compiled:
         built: _Compiled | None = self._built
         if built is None:
             from maxmargin._jit.user import compiled_pair, uncached
-            from maxmargin.kernels.pairwise import diagonal_product, function_product
+            from maxmargin.kernels.row_pairs import diagonal_product, function_product
 
             with _lock:  # several threads may meet here; one compiles
                 built = self._built

@@ -30,7 +30,7 @@ class Linear(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import vector
+        from maxmargin.kernels import dot_products as vector
 
         return vector.Linear()
 
@@ -63,7 +63,7 @@ class Polynomial(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import vector
+        from maxmargin.kernels import dot_products as vector
 
         return vector.Polynomial(self.degree, self.gamma, self.coef0)
 
@@ -116,7 +116,7 @@ class RBF(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import vector
+        from maxmargin.kernels import dot_products as vector
 
         return vector.Rbf(self.gamma)
 
@@ -134,7 +134,7 @@ class Sigmoid(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import vector
+        from maxmargin.kernels import dot_products as vector
 
         return vector.Sigmoid(self.a, self.r)
 
@@ -151,7 +151,7 @@ class Laplacian(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import pairwise
+        from maxmargin.kernels import row_pairs as pairwise
 
         return pairwise.Laplacian(self.gamma)
 
@@ -168,7 +168,7 @@ class ChiSquared(Kernel):
 
     def compiled(self) -> Any:
         """The form that the factory understands."""
-        from maxmargin.kernels import pairwise
+        from maxmargin.kernels import row_pairs as pairwise
 
         return pairwise.ChiSquared(self.gamma)
 

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
-    from maxmargin.persist._hashing import data_hash
+    from maxmargin.persist.own_files.hashing import data_hash
     from maxmargin.persist.own_format import header, load, save
 
 _HOME = {
-    "data_hash": "_hashing",
+    "data_hash": "own_files.hashing",
     "header": "own_format",
     "load": "own_format",
     "save": "own_format",

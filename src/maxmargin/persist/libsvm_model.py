@@ -26,7 +26,7 @@ SV
 [-1, 1]
 """
 
-from maxmargin.persist._libsvm_layout import (
+from maxmargin.persist.libsvm_files.layout import (
     KERNEL_TYPES,
     LARGEST_INT,
     MARKS,
@@ -35,13 +35,13 @@ from maxmargin.persist._libsvm_layout import (
     pairs,
     widened,
 )
-from maxmargin.persist._libsvm_machines import (
+from maxmargin.persist.libsvm_files.machines import (
     from_estimator,
     in_file_order,
     to_estimator,
 )
-from maxmargin.persist._libsvm_reader import read_libsvm_model
-from maxmargin.persist._libsvm_writer import write_libsvm_model
+from maxmargin.persist.libsvm_files.reader import read_libsvm_model
+from maxmargin.persist.libsvm_files.writer import write_libsvm_model
 
 __all__ = [
     "KERNEL_TYPES",

@@ -20,11 +20,22 @@ from typing import IO, TYPE_CHECKING, Any
 
 from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
-from maxmargin.persist._container import HEADER, Container, array_name, write_members
-from maxmargin.persist._malformed import MalformedError, shown
-from maxmargin.persist._npy import ArrayLine, described, line_of, pieces, restored
-from maxmargin.persist._registry import OBJECTS, name_of
-from maxmargin.persist._summary import checked_summary, summary_of
+from maxmargin.persist.own_files.container import (
+    HEADER,
+    Container,
+    array_name,
+    write_members,
+)
+from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.npy import (
+    ArrayLine,
+    described,
+    line_of,
+    pieces,
+    restored,
+)
+from maxmargin.persist.own_files.registry import OBJECTS, name_of
+from maxmargin.persist.own_files.summary import checked_summary, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +89,7 @@ def save(
     UserWarning
         If callbacks are left behind.
     """
-    from maxmargin.persist._encoding import Encoder
+    from maxmargin.persist.own_files.encoding import Encoder
 
     kind = type(estimator)
     if isinstance(estimator, type) or name_of(kind, OBJECTS) is None:
@@ -198,7 +209,7 @@ def _loaded(
     file: IO[bytes], kernel: Any
 ) -> tuple[Any, set[str], set[str], dict[str, Any]]:
     """The model of an open file, the classes and functions in it, and its header."""
-    from maxmargin.persist._decoding import Decoder
+    from maxmargin.persist.own_files.decoding import Decoder
 
     container = Container(file)
     content = _content(container)
@@ -355,9 +366,10 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
         ``format``, ``format_version``, ``created`` (UTC, ISO 8601), ``versions`` (of
         maxmargin, numpy, scipy, scikit-learn and python), ``data_hash`` (or None),
         ``n_arrays`` and ``n_bytes`` (of arrays); and what
-        :func:`maxmargin.persist._summary.summary_of` lists: ``class``, ``parameters``,
-        ``steps``, ``certificate``, ``n_support_vectors``, ``classes``, ``n_features``,
-        ``feature_names``. All of it is plain: text, numbers, lists and dicts.
+        :func:`maxmargin.persist.own_files.summary.summary_of` lists: ``class``,
+        ``parameters``, ``steps``, ``certificate``, ``n_support_vectors``, ``classes``,
+        ``n_features``, ``feature_names``. All of it is plain: text, numbers, lists and
+        dicts.
 
     Raises
     ------

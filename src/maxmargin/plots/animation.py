@@ -22,15 +22,15 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError, load_extra
+from maxmargin.estimators.kernel.fit.solver_choice import chosen_solver, is_solver
+from maxmargin.estimators.kernel.prediction import kernel_of
+from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.estimators.parameters import effective_gamma
-from maxmargin.estimators.prediction import kernel_of
-from maxmargin.estimators.solver_choice import chosen_solver, is_solver
-from maxmargin.estimators.svc import SVC
 from maxmargin.kernels.factory import expansion
 from maxmargin.parallel import Workers
-from maxmargin.plots._film import checked_path, write_film
-from maxmargin.plots._plane import as_table, choose_plane, grid_of, names_of
-from maxmargin.plots._stage import Frame, Stage
+from maxmargin.plots.canvas.film import checked_path, write_film
+from maxmargin.plots.canvas.plane import as_table, choose_plane, grid_of, names_of
+from maxmargin.plots.canvas.stage import Frame, Stage
 from maxmargin.solvers.base import Measures, Snapshot, Status
 from maxmargin.validation import is_precomputed
 

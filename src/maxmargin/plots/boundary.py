@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_outlier_detector
 
-from maxmargin.plots._marks import (
+from maxmargin.plots.canvas.marks import (
     draw_points,
     draw_supports,
     entry,
     scale_for,
     support_entries,
 )
-from maxmargin.plots._plane import as_table, choose_plane, grid_of, names_of
-from maxmargin.plots._response import check_drawable, decided, like, response
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.plane import as_table, choose_plane, grid_of, names_of
+from maxmargin.plots.canvas.response import check_drawable, decided, like, response
+from maxmargin.plots.canvas.style import (
     BLACK,
     CLASSES,
     cycled,
@@ -35,7 +35,7 @@ from maxmargin.plots._style import (
     figure_and_axes,
     tint,
 )
-from maxmargin.plots._support import innermost, support_rows, supports_of
+from maxmargin.plots.canvas.support import innermost, support_rows, supports_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from maxmargin.plots._support import Supports
+    from maxmargin.plots.canvas.support import Supports
 
     Table = NDArray[np.float64]
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError, Stop, load_extra
-from maxmargin.estimators.solver_choice import is_solver, named_solver
+from maxmargin.estimators.kernel.fit.solver_choice import is_solver, named_solver
 from maxmargin.observers import History, TimeLimit
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.style import (
     COLOURS,
     DASHES,
     GREY,

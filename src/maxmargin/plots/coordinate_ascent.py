@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.style import (
     BLACK,
     BLUE,
     GREY,
@@ -92,7 +92,7 @@ class CoordinateAscentDisplay:
         ax : matplotlib Axes or None
             Where to draw; None for a figure of its own.
         """
-        from maxmargin.solvers.coordinate_ascent import CoordinateAscent
+        from maxmargin.solvers.lectures.coordinate_ascent import CoordinateAscent
         from maxmargin.theory.quadratic import coordinate_example
 
         problem = coordinate_example() if problem is None else problem

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from maxmargin.errors import InputError, load_extra
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.style import (
     BLACK,
     BLUE,
     GREY,

@@ -2,7 +2,7 @@
 
 The spectrum is drawn on a scale that is logarithmic on both sides of 0 and linear within
 what rounding explains (8·n·ε·λ_max), so that a negative eigenvalue is seen however small
-it is beside the largest. What eigenvalues mean: :mod:`maxmargin.kernels.definiteness`.
+it is beside the largest. What eigenvalues mean: :mod:`maxmargin.kernels.maths.mercer`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import InputError, load_extra
-from maxmargin.kernels.definiteness import judge
-from maxmargin.kernels.matrix import kernel_matrix
-from maxmargin.plots._style import BLACK, BLUE, GREY, VERMILION, legend
+from maxmargin.kernels.maths.matrix import kernel_matrix
+from maxmargin.kernels.maths.mercer import judge
+from maxmargin.plots.canvas.style import BLACK, BLUE, GREY, VERMILION, legend
 
 if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import NDArray
 
-    from maxmargin.kernels.definiteness import MercerVerdict
+    from maxmargin.kernels.maths.mercer import MercerVerdict
 
     Matrix = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.errors import InputError
 from maxmargin.losses import LOSSES
-from maxmargin.plots._style import (
+from maxmargin.plots.canvas.style import (
     COLOURS,
     DASHES,
     GREY,

@@ -6,8 +6,7 @@
 and ``linear_joint`` are those without a kernel.
 """
 
-from maxmargin.problem._passes import paid, prices, worth
-from maxmargin.problem.joint import (
+from maxmargin.problem.crammer_singer import (
     JointModel,
     JointProblem,
     joint_dual,
@@ -27,7 +26,7 @@ from maxmargin.problem.linear import (
     linear_violation,
     response,
 )
-from maxmargin.problem.linear_joint import (
+from maxmargin.problem.linear_crammer_singer import (
     LinearJointModel,
     LinearJointProblem,
     linear_joint_figures,
@@ -44,6 +43,7 @@ from maxmargin.problem.optimality import (
     violation,
     worst_violation,
 )
+from maxmargin.problem.passes import paid, prices, worth
 from maxmargin.problem.template import Model, Problem
 
 __all__ = [

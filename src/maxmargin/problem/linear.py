@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.problem._passes import paid, prices, promised
 from maxmargin.problem.objective import Objective
+from maxmargin.problem.passes import paid, prices, promised
 from maxmargin.problem.template import NO_PRICE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin.design import Design
+    from maxmargin.design.operator import Design
 
     Vector = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from maxmargin.problem.template import NO_PRICE, Problem
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin.kernels.base import Gram
+    from maxmargin.kernels.gram.contract import Gram
 
     Vector = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.problem._passes import worth
+from maxmargin.problem.passes import worth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

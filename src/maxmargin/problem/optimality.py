@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.problem._passes import prices
+from maxmargin.problem.passes import prices
 from maxmargin.problem.template import Model, Problem
 
 if TYPE_CHECKING:

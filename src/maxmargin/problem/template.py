@@ -25,7 +25,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin.kernels.base import Gram
+    from maxmargin.kernels.gram.contract import Gram
 
     Vector = NDArray[np.float64]
 

@@ -23,36 +23,36 @@ from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
     from maxmargin.solvers.base import Measures, Snapshot, Solver, Status, drive
-    from maxmargin.solvers.chunking import Chunking
-    from maxmargin.solvers.coordinate_ascent import CoordinateAscent
-    from maxmargin.solvers.crammer_singer import CrammerSinger
-    from maxmargin.solvers.decomposition import Decomposition
-    from maxmargin.solvers.pegasos import Pegasos
-    from maxmargin.solvers.qp import QuadraticProgram
-    from maxmargin.solvers.smo import Smo
-    from maxmargin.solvers.smo_platt import PlattSmo
-    from maxmargin.solvers.smo_simple import SimpleSmo
+    from maxmargin.solvers.classes.crammer_singer import CrammerSinger
+    from maxmargin.solvers.lectures.chunking import Chunking
+    from maxmargin.solvers.lectures.coordinate_ascent import CoordinateAscent
+    from maxmargin.solvers.lectures.decomposition import Decomposition
+    from maxmargin.solvers.lectures.pegasos import Pegasos
+    from maxmargin.solvers.lectures.smo import Smo
+    from maxmargin.solvers.lectures.smo_platt import PlattSmo
+    from maxmargin.solvers.lectures.smo_simple import SimpleSmo
+    from maxmargin.solvers.linear.through_weights import ThroughWeights
+    from maxmargin.solvers.oracle.qp import QuadraticProgram
+    from maxmargin.solvers.smo.working_set import WorkingSetSmo
     from maxmargin.solvers.step import Step
-    from maxmargin.solvers.through_weights import ThroughWeights
-    from maxmargin.solvers.working_set import WorkingSetSmo
 
 _HOME = {
-    "Chunking": "chunking",
-    "CoordinateAscent": "coordinate_ascent",
-    "CrammerSinger": "crammer_singer",
-    "Decomposition": "decomposition",
+    "Chunking": "lectures.chunking",
+    "CoordinateAscent": "lectures.coordinate_ascent",
+    "CrammerSinger": "classes.crammer_singer",
+    "Decomposition": "lectures.decomposition",
     "Measures": "base",
-    "Pegasos": "pegasos",
-    "PlattSmo": "smo_platt",
-    "QuadraticProgram": "qp",
-    "SimpleSmo": "smo_simple",
-    "Smo": "smo",
+    "Pegasos": "lectures.pegasos",
+    "PlattSmo": "lectures.smo_platt",
+    "QuadraticProgram": "oracle.qp",
+    "SimpleSmo": "lectures.smo_simple",
+    "Smo": "lectures.smo",
     "Snapshot": "base",
     "Solver": "base",
     "Status": "base",
     "Step": "step",
-    "ThroughWeights": "through_weights",
-    "WorkingSetSmo": "working_set",
+    "ThroughWeights": "linear.through_weights",
+    "WorkingSetSmo": "smo.working_set",
     "drive": "base",
 }
 

@@ -20,7 +20,8 @@ A solver is a frozen dataclass of hyper-parameters with five verbs:
 Everything a solver remembers is in its State (arrays, counters, random state), so that
 it can be paused, pickled, resumed, stepped and shipped. Kernel rows are not served by
 the loop: every kernel, compiled or Python, answers the two questions of
-:class:`~maxmargin.kernels.base.Gram` itself, so ``advance`` never has to ask for them.
+:class:`~maxmargin.kernels.gram.contract.Gram` itself, so ``advance`` never has to ask for
+them.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ from maxmargin.problem import (
     objective,
     violation,
 )
-from maxmargin.solvers._kinds import check_kind
+from maxmargin.solvers.kinds import check_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.kernels.copies import CopiedGram, sums_by_place
+from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
 from maxmargin.problem import Model, Problem, model_of
 from maxmargin.solvers.base import Measures, Status, Steppable
 
@@ -121,7 +121,7 @@ class Distinct(Steppable):
     ----------
     solver : Solver
         For a problem whose kernel matrix is a
-        :class:`~maxmargin.kernels.copies.CopiedGram`.
+        :class:`~maxmargin.kernels.gram.copies.CopiedGram`.
     """
 
     solver: Any

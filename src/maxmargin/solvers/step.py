@@ -69,7 +69,7 @@ class Step(Mapping[str, Any]):
 
 
 def pair_moved(last: NDArray[np.float64], b: float) -> Step:
-    """The last step of :func:`maxmargin.solvers._pairs.move`, as it wrote it.
+    """The last step of :func:`maxmargin.solvers.smo.pairs.move`, as it wrote it.
 
     ``b`` is the intercept after it.
     """

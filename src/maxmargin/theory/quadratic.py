@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.kernels.table import TableGram
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import Problem
 
 __all__ = ["coordinate_example"]
@@ -24,8 +24,9 @@ def coordinate_example() -> Problem:
     Returns
     -------
     Problem
-        For :class:`maxmargin.solvers.coordinate_ascent.CoordinateAscent`; give it a
-        start, ``steps(problem, warm=numpy.array([2.0, -2.0]))``, since 0 is the answer.
+        For :class:`maxmargin.solvers.lectures.coordinate_ascent.CoordinateAscent`; give
+        it a start, ``steps(problem, warm=numpy.array([2.0, -2.0]))``, since 0 is the
+        answer.
     """
     table: Any = TableGram(np.array([[4.0, 1.0], [1.0, 2.0]]))
     return Problem(

@@ -3,7 +3,8 @@
 ``svm_train`` and ``svm_predict`` are the two functions that the tutorial asks for; the
 rest is what it uses them for: random initialisations, the boundary at each iteration of
 the algorithm, three data sets, and pictures (``pip install maxmargin[plot]``). Training
-is the simplified SMO of :mod:`maxmargin.solvers.smo_simple`, whose optimum is that of
+is the simplified SMO of :mod:`maxmargin.solvers.lectures.smo_simple`, whose optimum is
+that of
 :class:`maxmargin.SVC`: whoever has followed the tutorial can go on there.
 
 Examples

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.plots import _style as style
-from maxmargin.plots._marks import draw_points, scale_for
-from maxmargin.plots._plane import grid_of
-from maxmargin.plots._support import Supports
 from maxmargin.plots.boundary import BoundaryDisplay
+from maxmargin.plots.canvas import style
+from maxmargin.plots.canvas.marks import draw_points, scale_for
+from maxmargin.plots.canvas.plane import grid_of
+from maxmargin.plots.canvas.support import Supports
 from maxmargin.tutorial._checks import checked_whole, points, signs
 from maxmargin.tutorial.model import TutorialModel, svm_predict
 from maxmargin.tutorial.selection import Choice

@@ -4,8 +4,8 @@ r"""The tutorial's ``svmTrain``, its iterations, and models that were not traine
           - \tfrac12 \sum_{ij} y_i y_j \alpha_i \alpha_j K(x_i, x_j), \qquad
           0 \le \alpha_i \le C, \quad \sum_i \alpha_i y_i = 0
 
-Seed S3, "Learning phase", by :class:`~maxmargin.solvers.smo_simple.SimpleSmo`, where the
-seed's b₂ is corrected.
+Seed S3, "Learning phase", by :class:`~maxmargin.solvers.lectures.smo_simple.SimpleSmo`,
+where the seed's b₂ is corrected.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.definiteness import warn_if_indefinite
-from maxmargin.estimators.svc import SVC
+from maxmargin.estimators.kernel.fit.definiteness import warn_if_indefinite
+from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.solvers.base import Snapshot, Status, drive
-from maxmargin.solvers.smo_simple import SimpleSmo
+from maxmargin.solvers.lectures.smo_simple import SimpleSmo
 from maxmargin.tutorial._checks import (
     checked_kernel,
     checked_positive,

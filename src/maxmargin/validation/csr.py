@@ -45,7 +45,9 @@ def in_order(X: Any, *, ordered: bool = True) -> Any:
     if _is_sorted(X.indices, X.indptr):
         return X
     if not ordered:
-        from maxmargin.rows import repeats  # compiled: not for those who only read files
+        from maxmargin.rows.records import (
+            repeats,  # compiled: not for those who only read files
+        )
 
         if not repeats(X):
             return X

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, SVDD, SVR, InputError, NuSVC, OneClassSVM
 from maxmargin.plots import BoundaryDisplay
-from maxmargin.plots._marks import POINT, SPAN
+from maxmargin.plots.canvas.marks import POINT, SPAN
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.estimators.linear.stochastic import StochasticClassifier
-from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
+from maxmargin.solvers.linear.stochastic.averaged_sgd import AveragedSgd
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.linear._stochastic import StochasticSolver
+    from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
 __all__ = ["AveragedSGDClassifier"]
 
@@ -23,7 +23,7 @@ class AveragedSGDClassifier(StochasticClassifier):
 
     by steps on single rows, one class against the rest for more than two. S2's listing
     divides by λ·0 in its first step; here, as is meant, the walk starts at
-    :math:`w_0 = 0` (:mod:`maxmargin.solvers.linear.averaged_sgd`).
+    :math:`w_0 = 0` (:mod:`maxmargin.solvers.linear.stochastic.averaged_sgd`).
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ penalty l1             lasso-relay        lasso-relay               lasso-relay
 
 The penalty l1 has lasso-relay for every shape: lasso-newton where columns are few and
 there are three rows for each of them, else lasso-descent, and lasso-interior where either
-crawls (:mod:`~maxmargin.solvers.linear.lasso_relay`).
+crawls (:mod:`~maxmargin.solvers.linear.l1.l1_relay`).
 
 For squared losses newton-cg takes the place of dual-descent where rows outnumber columns
 (10⁶ × 10⁵ to 1e-3: 2.5 times as fast; where columns do, half as fast), and below a
@@ -23,8 +23,8 @@ dual-descent: newton-cg takes its place for squared losses, gram for the others.
 
 Crammer and Singer's problem of all classes has joint-relay: crammer-singer, and
 joint-newton where that crawls and the weights of all classes are few
-(:mod:`~maxmargin.solvers.linear.joint_relay`). That of two classes is a hinge, solved as
-one (:mod:`~maxmargin.solvers.linear.two_classes`).
+(:mod:`~maxmargin.solvers.linear.classes.class_relay`). That of two classes is a hinge,
+solved as one (:mod:`~maxmargin.solvers.linear.two_classes`).
 
 Sizes decide, never the clock: the same data always have the same solver.
 """
@@ -34,10 +34,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import maxmargin.solvers.linear
+from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
-from maxmargin.estimators.solver_choice import is_solver
+from maxmargin.estimators.kernel.fit.solver_choice import is_solver
 from maxmargin.problem import LinearJointProblem
-from maxmargin.solvers.linear._curvature import WIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,6 @@ from sklearn.base import BaseEstimator, clone
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import worst_of
 from maxmargin.errors import InputError
-from maxmargin.estimators.kernel_input import check_magnitude
-from maxmargin.estimators.linear.beginning import Before
 from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
 from maxmargin.estimators.linear.solving import (
     LinearTask,
@@ -21,6 +19,8 @@ from maxmargin.estimators.linear.solving import (
     solve_all,
     warn_if_early,
 )
+from maxmargin.estimators.linear.warm_start import Before
+from maxmargin.estimators.magnitude import check_magnitude
 from maxmargin.estimators.parameters import FINITE_C, Rule, check_parameters, one_of
 from maxmargin.parallel import Workers
 from maxmargin.validation import unless_refused

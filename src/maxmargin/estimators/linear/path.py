@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.estimators.linear.beginning import Before
 from maxmargin.estimators.linear.solving import (
     Kept,
     Seed,
@@ -13,6 +12,7 @@ from maxmargin.estimators.linear.solving import (
     solve_all,
     warn_if_early,
 )
+from maxmargin.estimators.linear.warm_start import Before
 from maxmargin.parallel import Workers, one_blas_thread
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from maxmargin.estimators.linear.stochastic import StochasticClassifier
 from maxmargin.estimators.parameters import RULES, Rule
-from maxmargin.solvers.linear.pegasos import LinearPegasos
+from maxmargin.solvers.linear.stochastic.pegasos import LinearPegasos
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.linear._stochastic import StochasticSolver
+    from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
 __all__ = ["PegasosClassifier"]
 
@@ -22,9 +22,9 @@ class PegasosClassifier(StochasticClassifier):
     .. math:: f(w) = \tfrac\lambda2\|w\|^2 + \frac1n\sum_i\max(0, 1 - y_i\langle w,
               x_i\rangle)
 
-    by steps on one row or a few (:mod:`maxmargin.solvers.linear.pegasos`), one class
-    against the rest for more than two. With ``replacement=True, average="last"`` these
-    are the steps that S0 prints.
+    by steps on one row or a few (:mod:`maxmargin.solvers.linear.stochastic.pegasos`), one
+    class against the rest for more than two. With ``replacement=True, average="last"``
+    these are the steps that S0 prints.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.design.outputs import linear_outputs
 from maxmargin.errors import InputError
-from maxmargin.estimators.linear.outputs import linear_outputs
 from maxmargin.validation import prediction_rows
 from maxmargin.validation.csr import check_structure
 

@@ -10,16 +10,16 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin._interrupt import Interrupt
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import ConvergenceWarning, Stop
-from maxmargin.estimators.advice import ADVICE, CALLER
-from maxmargin.estimators.fitting import observers_of
-from maxmargin.estimators.linear.beginning import scaling_of
+from maxmargin.estimators.convergence_warnings import ADVICE, CALLER
+from maxmargin.estimators.kernel.fit.fitting import observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
 from maxmargin.estimators.linear.own_certificate import certificate_of
-from maxmargin.kernels.thinning import without_zeros
+from maxmargin.estimators.linear.warm_start import scaling_of
 from maxmargin.parallel import Workers
 from maxmargin.problem import LinearJointProblem
+from maxmargin.rows.compress import without_zeros
 from maxmargin.solvers.base import drive
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin.certificate import Certificate
-    from maxmargin.estimators.linear.beginning import Before
+    from maxmargin.estimators.linear.warm_start import Before
     from maxmargin.problem import LinearProblem
     from maxmargin.solvers.base import Observer
 

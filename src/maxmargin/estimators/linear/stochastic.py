@@ -14,10 +14,10 @@ from sklearn.utils import check_random_state
 from maxmargin._callback_bridge import CallbackSupport, bridge_for, with_callbacks
 from maxmargin._interrupt import Interrupt
 from maxmargin.certificate import worst_of
-from maxmargin.design import Design
+from maxmargin.design.operator import Design
 from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.advice import CALLER
-from maxmargin.estimators.fitting import observers_of
+from maxmargin.estimators.convergence_warnings import CALLER
+from maxmargin.estimators.kernel.fit.fitting import observers_of
 from maxmargin.estimators.linear.own_certificate import certificate_of
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.stochastic_task import Task, partial_task, whole_task
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.problem import LinearModel, LinearProblem
     from maxmargin.solvers.base import Outcome, Snapshot
-    from maxmargin.solvers.linear._stochastic import StochasticSolver, Walk
+    from maxmargin.solvers.linear.stochastic.walk import StochasticSolver, Walk
     from maxmargin.theory.descent import DescentBound
 
     Vector = NDArray[np.float64]

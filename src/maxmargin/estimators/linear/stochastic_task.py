@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.estimators.kernel_input import check_magnitude
 from maxmargin.estimators.linear.scores import n_problems
+from maxmargin.estimators.magnitude import check_magnitude
 from maxmargin.validation import (
     Labels,
     counted_rows,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from maxmargin.design import Design
+    from maxmargin.design.operator import Design
     from maxmargin.problem import LinearProblem
 
     Vector = NDArray[np.float64]

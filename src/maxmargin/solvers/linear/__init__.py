@@ -11,39 +11,39 @@ from typing import TYPE_CHECKING
 from maxmargin._lazy import exports
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.linear.averaged_sgd import AveragedSgd
-    from maxmargin.solvers.linear.crammer_singer import LinearCrammerSinger
-    from maxmargin.solvers.linear.dual_descent import DualDescent
-    from maxmargin.solvers.linear.gram_smo import GramSmo
+    from maxmargin.solvers.linear.classes.class_relay import JointRelay
+    from maxmargin.solvers.linear.classes.crammer_singer import LinearCrammerSinger
+    from maxmargin.solvers.linear.classes.newton import JointNewton
+    from maxmargin.solvers.linear.descent.dual_descent import DualDescent
+    from maxmargin.solvers.linear.gram import GramSmo
     from maxmargin.solvers.linear.interior_point import InteriorPoint
-    from maxmargin.solvers.linear.joint_newton import JointNewton
-    from maxmargin.solvers.linear.joint_relay import JointRelay
-    from maxmargin.solvers.linear.lasso_descent import LassoDescent
-    from maxmargin.solvers.linear.lasso_interior import LassoInterior
-    from maxmargin.solvers.linear.lasso_newton import LassoNewton
-    from maxmargin.solvers.linear.lasso_relay import LassoRelay
-    from maxmargin.solvers.linear.newton import Newton
-    from maxmargin.solvers.linear.newton_cg import NewtonCg
-    from maxmargin.solvers.linear.pegasos import LinearPegasos
-    from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+    from maxmargin.solvers.linear.l1.descent import LassoDescent
+    from maxmargin.solvers.linear.l1.interior import LassoInterior
+    from maxmargin.solvers.linear.l1.l1_relay import LassoRelay
+    from maxmargin.solvers.linear.l1.newton import LassoNewton
+    from maxmargin.solvers.linear.newton.newton import Newton
+    from maxmargin.solvers.linear.newton.newton_cg import NewtonCg
+    from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
+    from maxmargin.solvers.linear.stochastic.averaged_sgd import AveragedSgd
+    from maxmargin.solvers.linear.stochastic.pegasos import LinearPegasos
     from maxmargin.solvers.linear.two_classes import TwoClasses
 
 _HOME = {
-    "AveragedSgd": "averaged_sgd",
-    "DualDescent": "dual_descent",
-    "GramSmo": "gram_smo",
+    "AveragedSgd": "stochastic.averaged_sgd",
+    "DualDescent": "descent.dual_descent",
+    "GramSmo": "gram",
     "InteriorPoint": "interior_point",
-    "JointNewton": "joint_newton",
-    "JointRelay": "joint_relay",
-    "LassoDescent": "lasso_descent",
-    "LassoInterior": "lasso_interior",
-    "LassoNewton": "lasso_newton",
-    "LassoRelay": "lasso_relay",
-    "LinearCrammerSinger": "crammer_singer",
-    "LinearPegasos": "pegasos",
-    "Newton": "newton",
-    "NewtonCg": "newton_cg",
-    "ProximalNewton": "proximal_newton",
+    "JointNewton": "classes.newton",
+    "JointRelay": "classes.class_relay",
+    "LassoDescent": "l1.descent",
+    "LassoInterior": "l1.interior",
+    "LassoNewton": "l1.newton",
+    "LassoRelay": "l1.l1_relay",
+    "LinearCrammerSinger": "classes.crammer_singer",
+    "LinearPegasos": "stochastic.pegasos",
+    "Newton": "newton.newton",
+    "NewtonCg": "newton.newton_cg",
+    "ProximalNewton": "newton.proximal_newton",
     "TwoClasses": "two_classes",
 }
 

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin._jit.random import uniform
 from maxmargin._jit.simd import vmax, vmin
-from maxmargin.design import add_row, dot_row
+from maxmargin.design.operator import add_row, dot_row
 
 __all__ = [
     "back", "correct", "curve", "decided", "draw", "fill", "leave", "predict", "sides",

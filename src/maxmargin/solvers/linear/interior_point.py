@@ -48,7 +48,7 @@ from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear import _barrier
 from maxmargin.solvers.linear._in_play import Passes, Play, System
 from maxmargin.solvers.linear._interior_answer import answer, counted
-from maxmargin.solvers.linear._kinks import check_kinked
+from maxmargin.solvers.linear.newton.kinks import check_kinked
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:

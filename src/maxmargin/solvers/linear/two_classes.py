@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearJointModel, linear_joint_figures, linear_svc
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear._curvature import WIDE
-from maxmargin.solvers.linear.dual_descent import DualDescent
-from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.descent.dual_descent import DualDescent
+from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

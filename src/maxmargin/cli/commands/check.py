@@ -1,0 +1,81 @@
+"""``maxmargin check DATA``: every problem by file and line, and what the data are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from maxmargin.cli.failures import BAD_DATA, DONE
+from maxmargin.cli.options import data_options, output_options
+from maxmargin.cli.say import Voice
+
+if TYPE_CHECKING:
+    from maxmargin.workflow.survey import Survey
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("data")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Problems to list.",
+)
+@click.option(
+    "--task",
+    type=click.Choice(("classify", "regress", "outliers")),
+    help="What is to be learnt; by default the target decides.",
+)
+@data_options()
+@output_options()
+def command(**options: Any) -> int:
+    """List the problems of DATA as file:line: reason, and say what the data are like.
+
+    Exit code 3 if there is a problem that training would refuse. Oddities that it would
+    not (constant columns, duplicates, classes of very different sizes) are told as well.
+    """
+    voice = Voice("check", json=options["json_"], quiet=options["quiet"])
+    from maxmargin.workflow.survey import surveyed
+
+    survey = surveyed(
+        options["data"],
+        format=options["format_"],
+        target=options["target"],
+        task=options["task"],
+        impute=options["impute"],
+    )
+    limit = options["limit"]
+    for problem in survey.problems[:limit]:
+        voice.line(str(problem))
+    if len(survey.problems) > limit:
+        voice.line(f"… and {len(survey.problems) - limit:,} more problems")
+    _tell(survey, voice)
+    voice.know(
+        data=survey.source,
+        ok=not survey.problems,
+        n_problems=len(survey.problems),
+        problems=[
+            {"path": one.path, "line": one.line, "reason": one.reason}
+            for one in survey.problems[:limit]
+        ],
+        oddities=survey.oddities,
+        **survey.facts,
+    )
+    voice.finish()
+    return BAD_DATA if survey.problems else DONE
+
+
+def _tell(survey: Survey, voice: Voice) -> None:
+    for note in survey.notes:
+        voice.note(note)
+    for label, text in survey.lines:
+        voice.figure(label, text)
+    for oddity in survey.oddities:
+        voice.figure("note", oddity)
+    count = len(survey.problems)
+    verdict = "none" if not count else f"{count:,}"
+    voice.figure("problems", verdict)

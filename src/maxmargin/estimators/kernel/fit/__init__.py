@@ -1,0 +1,1 @@
+"""What a fit of a kernel machine is made of."""

@@ -1,0 +1,194 @@
+"""Small classifiers in compiled calls, where nobody watches.
+
+A fit of a few hundred rows is mostly made of calls: of the solver's phases, observers and
+figures of every pair of classes. Where it has no observer, no folds and no other C, all
+its pairs are solved together (:mod:`maxmargin.solvers.smo.batch`), by the same steps and
+to the same bits; of more rows, every pair has one call of its own where all are small
+enough for float64. What cannot be solved so within 50 ms is left to the general way.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.certificate import Certificate
+from maxmargin.errors import Stop
+from maxmargin.estimators.kernel.fit.definiteness import is_semidefinite
+from maxmargin.estimators.kernel.fit.margins import Margin
+from maxmargin.estimators.kernel.fit.parts import Expansion, Solved, judged
+from maxmargin.kernels.dot_products import VectorKernel
+from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
+from maxmargin.parallel import Workers
+from maxmargin.problem import Model, Objective
+from maxmargin.solvers.distinct import shared_out
+from maxmargin.solvers.smo.batch import Group, solve_together
+from maxmargin.solvers.smo.selection import admits_all
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.solvers.smo.batch import Answer
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["FEW", "plain_margins", "solved_alone", "solved_together"]
+
+DOUBLE = np.dtype(np.float64)
+FEW = 512  # rows whose problems all share one matrix
+
+
+def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
+    """All parts of a task, solved; None where they are not of the kind that can be.
+
+    Parameters
+    ----------
+    estimator : SVC or another machine
+        Whose fit it is.
+    task : Task
+        Its rows, kernel and problems.
+    """
+    n = task.rows.shape[0]
+    if n > FEW or 8 * n**2 > estimator.cache_size * (1 << 20):
+        return None
+    margins = plain_margins(estimator, task)
+    if margins is None:
+        return None
+    began = time.perf_counter()
+    gram = training_gram(task.kernel, task.rows, workers=Workers(1))
+    K = _matrix(gram, np.arange(gram.n, dtype=np.intp))
+    groups = [Group(one.rows, one.y, one.C * one.weight) for one in margins]
+    tol = float(estimator.tol)
+    answers = solve_together(K, gram.diagonal(), groups, tol)
+    if answers is None:
+        return None
+    seconds = (time.perf_counter() - began) / len(margins)
+    return [
+        _solved(part, answer, tol, seconds)
+        for part, answer in zip(margins, answers, strict=True)
+    ]
+
+
+def solved_alone(
+    part: Margin, gram: Any, solver: Any, room: int, *, counted: bool
+) -> Solved | None:
+    """One part in one call; None where it is not small, or not solved so.
+
+    Parameters
+    ----------
+    part : Margin
+        One of :func:`plain_margins`.
+    gram : Gram
+        Of its rows.
+    solver : Solver
+        The general way, to the same tolerance.
+    room : int
+        Bytes for its kernel values.
+    counted : bool
+        Whether the values that the Gram computes meanwhile are this part's.
+    """
+    merged = isinstance(gram, CopiedGram)
+    own = gram.distinct if merged else gram
+    began, before, q = time.perf_counter(), own.n_kernel, own.n
+    small = admits_all(q, own.cost) and 8 * q**2 <= room
+    if not small or own.precisions[0] != DOUBLE:
+        return None
+    everyone = np.arange(q, dtype=np.intp)
+    y, C = part.y, part.C * part.weight
+    if merged:
+        y, C = np.empty(q), sums_by_place(gram.place, C, q)
+        y[gram.place] = part.y
+    group = Group(everyone, y, C)
+    answers = solve_together(_matrix(own, everyone), own.diagonal(), [group], solver.tol)
+    if answers is None:
+        return None
+    n_kernel = own.n_kernel - before if counted else 0
+    seconds = time.perf_counter() - began
+    if not merged:
+        return _solved(part, answers[0], solver.tol, seconds, n_kernel)
+    problem = part.problem(gram)
+    return judged(
+        part, problem, shared_out(problem, answers[0].beta, answers[0].gradient), solver,
+        stop=Stop.CONVERGED, n_iter=answers[0].n_iter, n_kernel=n_kernel, seconds=seconds,
+    )  # fmt: skip
+
+
+def _matrix(gram: Any, everyone: Index) -> Vector:
+    """All values, kept by somebody or computed.
+
+    The solver writes the diagonal into it, which one that is kept has already.
+    """
+    keeper: Any = getattr(gram, "whole", None)
+    K: Vector | None = None if keeper is None else keeper(DOUBLE)
+    if K is None:
+        K = np.empty((gram.n, gram.n))
+        gram.block(everyone, everyone, K)
+    return K
+
+
+def plain_margins(estimator: Any, task: Task) -> list[Margin] | None:
+    """The parts of a task if all are of the kind that can be solved here; else None.
+
+    A vector kernel that needs no warning, the hinge, and SMO with nothing asked of it.
+    """
+    name = getattr(estimator, "solver", "")  # SVC alone has a choice
+    plain = (
+        isinstance(task.kernel, VectorKernel)
+        and is_semidefinite(estimator.kernel, float(estimator.coef0))
+        and isinstance(name, str)
+        and name in ("auto", "smo")
+        and estimator.max_iter < 0
+    )
+    margins = [one for one in task.parts if isinstance(one, Margin) and _is_soft(one)]
+    return margins if plain and len(margins) == len(task.parts) else None
+
+
+def _is_soft(margin: Margin) -> bool:
+    """The hinge at a price, with an intercept."""
+    return margin.fit_intercept and not margin.squared and margin.C < np.inf
+
+
+def _solved(
+    part: Margin, found: Answer, tol: float, seconds: float, n_kernel: int = 0
+) -> Solved:
+    """One part with its certificate, from the figures that were found with it."""
+    both = Objective(0.5 * found.norm2 + found.cost, -0.5 * found.norm2 - found.linear)
+    interval = (-found.fmax, -found.fmin)
+    if found.fmax < found.fmin:  # more than optimal: every intercept between them is
+        interval = (-found.fmin, -found.fmax)
+    return Solved(
+        part=part,
+        model=Model(found.beta, found.gradient, found.bias, interval),
+        expansion=Expansion(found.beta, found.bias),
+        scores=found.gradient + (part.y + found.bias),
+        stop=Stop.CONVERGED,
+        n_iter=found.n_iter,
+        margin=2.0 / found.norm2**0.5 if found.norm2 > 0.0 else float("inf"),
+        certificate=Certificate(
+            primal=both.primal,
+            dual=both.dual,
+            gap=both.gap,
+            relative_gap=both.relative_gap,
+            violation=max(0.0, found.fmax - found.fmin),
+            bias_interval=interval,
+            n_support=found.n_support,
+            n_free=found.n_support - found.n_bound,
+            n_bound=found.n_bound,
+            n_iter=found.n_iter,
+            n_kernel=n_kernel,
+            seconds=seconds,
+            stop=Stop.CONVERGED.value,
+            tol=tol,
+            balance=found.balance / found.size if found.size > 0.0 else found.balance,
+            name=part.name,
+        ),
+        lasting=found.n_bound == 0,
+        hard=False,
+        separating=False,
+        complaint="",
+    )

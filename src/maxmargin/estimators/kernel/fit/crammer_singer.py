@@ -1,0 +1,136 @@
+"""``multi_class="crammer_singer"``: all classes in one problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.certificate import Certificate
+from maxmargin.estimators.kernel.fit.parts import Expansion, Part
+from maxmargin.estimators.kernel.fit.schemes import Duals, Scheme, grouped
+from maxmargin.kernels.gram.plus_constant import ShiftedGram
+from maxmargin.problem import (
+    JointProblem,
+    joint_imbalance,
+    joint_objective,
+    joint_violation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.kernel.fit.schemes import Maker
+    from maxmargin.kernels.gram.contract import Gram
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = ["AllAtOnce", "Joint"]
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Part):
+    """All classes at once, ``y`` = their codes; K coefficients for every row.
+
+    An intercept is the weight of a constant feature, regularised as LIBLINEAR's is:
+    the programme's dual has no constraint between points that would set it free.
+    """
+
+    y: Vector
+    C: float
+    n_classes: int
+    fit_intercept: bool = True
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Any:
+        """Crammer and Singer's programme."""
+        own = ShiftedGram(gram) if self.fit_intercept else gram
+        prices = self._prices(self.C, kept)
+        return JointProblem(own, self.y.astype(np.intp), prices, self.n_classes)
+
+    def expansion(self, problem: Any, model: Any) -> Expansion:  # noqa: ARG002
+        """One column a class."""
+        b = model.beta.sum(axis=0) if self.fit_intercept else np.zeros(self.n_classes)
+        return Expansion(model.beta, b)
+
+    def scores(self, problem: Any, model: Any) -> Vector:
+        """Decisions of all classes, one column each."""
+        scores: Vector = model.gradient - problem.offset
+        return scores
+
+    def margin(self, problem: Any, model: Any) -> float:  # noqa: ARG002
+        """There is no one margin between more than two classes."""
+        return float("nan")
+
+    def certificate(self, problem: Any, model: Any, **run: Any) -> Certificate:
+        """Both objectives and the violation of the whole problem."""
+        both = joint_objective(problem, model)
+        support = model.beta.any(axis=1)
+        own = model.beta[np.arange(problem.n), problem.codes]
+        n_support, n_bound = int(support.sum()), int((support & (own == problem.C)).sum())
+        return Certificate(
+            primal=both.primal,
+            dual=both.dual,
+            gap=both.gap,
+            relative_gap=both.relative_gap,
+            violation=joint_violation(problem, model.beta, model.gradient),
+            bias_interval=(float("nan"), float("nan")),
+            n_support=n_support,
+            n_free=n_support - n_bound,
+            n_bound=n_bound,
+            balance=joint_imbalance(model.beta),
+            name=self.name,
+            **run,
+        )
+
+
+class AllAtOnce(Scheme):
+    """One problem for all classes; the largest decision wins, a tie the lowest class.
+
+    Of two classes the difference of their decisions is kept, as for every binary
+    classifier.
+    """
+
+    @property
+    def lines(self) -> int:
+        """One for every class; one for two."""
+        return len(self.classes) if len(self.classes) > 2 else 1
+
+    def parts(self, make: Maker) -> list[Part]:
+        """One, whose y are the codes."""
+        rows = np.flatnonzero(self.codes >= 0)
+        return [make("all classes at once", rows, self.codes[rows].astype(np.float64))]
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """One line for every class."""
+        ((part, found),) = parts
+        coef, intercept = (
+            self._told(found.coef),
+            self._told(np.atleast_2d(found.intercept)),
+        )
+        support = grouped(part.rows[coef.any(axis=1)], self.codes)
+        whole = np.zeros((self.codes.size, self.lines))
+        whole[part.rows] = coef
+        counts = np.bincount(self.codes[support], minlength=len(self.classes))
+        return Duals(
+            support=support,
+            n_support=counts.astype(np.int32),
+            dual_coef=np.ascontiguousarray(whole[support].T),
+            intercept=intercept[0],
+        )
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of all classes."""
+        coef = np.zeros((self.codes.size, self.lines))
+        coef[support] = dual_coef.T
+        if self.lines == 1:
+            coef = np.column_stack([-0.5 * coef, 0.5 * coef])
+        return [coef[parts[0].rows]]
+
+    def _told(self, table: Vector) -> Vector:
+        return table if self.lines > 1 else table[:, 1:] - table[:, :1]

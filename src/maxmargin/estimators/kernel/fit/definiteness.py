@@ -1,0 +1,125 @@
+"""Does this kernel have a feature space? A warning where it has none.
+
+A kernel matrix that is not positive semi-definite makes the quadratic programme
+non-convex: a solver still stops, at a point that may only be a local optimum.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.errors import IndefiniteKernelWarning, InputError
+from maxmargin.kernels import Kernel
+from maxmargin.validation import is_precomputed
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.kernels.gram.contract import Gram
+
+    Index = NDArray[np.intp]
+
+__all__ = ["is_semidefinite", "warn_if_indefinite"]
+
+
+def is_semidefinite(kernel: Any, coef0: float) -> bool:
+    """Whether a kernel is positive semi-definite by construction, on any data.
+
+    linear, rbf, poly with coef0 ≥ 0, and sums, products and multiples of such kernel
+    objects.
+    """
+    if isinstance(kernel, Kernel):
+        return bool(kernel.is_semidefinite_by_construction)
+    if not isinstance(kernel, str):
+        return False
+    return kernel in ("linear", "rbf") or (kernel == "poly" and coef0 >= 0.0)
+
+
+def warn_if_indefinite(
+    kernel: Any, gram: Gram, *, coef0: float, eps: float, stacklevel: int
+) -> None:
+    """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
+
+    Kernels that cannot have one (:func:`is_semidefinite`) are not looked at. A
+    precomputed matrix of at most 2000 rows is judged as a whole; beyond, 1000 rows spread
+    evenly over it are. Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows
+    are evaluated.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        The parameter of the machine.
+    gram : Gram
+        Its kernel matrix.
+    coef0 : float
+        The parameter of the machine.
+    eps : float
+        Precision in which the values were made.
+    stacklevel : int
+        Whose line the warning shall show.
+    """
+    if is_semidefinite(kernel, coef0):
+        return
+    if is_precomputed(kernel):
+        rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
+    else:
+        rows = _spread(gram.n, 200)
+    K = np.empty((rows.size, rows.size), dtype=np.float64)
+    gram.block(rows, rows, K)
+    if callable(kernel) and not is_precomputed(kernel):
+        _refuse_asymmetric(kernel, K)
+    lowest = _negative_eigenvalue(K, eps)
+    if lowest is not None:
+        name = getattr(kernel, "__name__", str(kernel))
+        part = "" if rows.size == gram.n else f" (on a sample of {rows.size} rows)"
+        warnings.warn(
+            f"kernel {name} is not positive semi-definite: smallest eigenvalue "
+            f"{lowest:.3g} of its matrix{part}. The solver may stop at a local optimum, "
+            "and margin and certificate lose their meaning; use a kernel that is a dot "
+            "product of features (linear, poly with coef0 ≥ 0, rbf)",
+            IndefiniteKernelWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
+    """Precomputed matrices are checked where they come in; functions only here."""
+    difference = np.abs(K - K.T)
+    if float(difference.max(initial=0.0)) > 1e-6 * float(np.abs(K).max(initial=0.0)):
+        i, j = np.unravel_index(int(difference.argmax()), K.shape)
+        name = getattr(kernel, "__name__", "k")
+        msg = (
+            f"kernel {name} is asymmetric: {name}(x, z)={K[i, j]:.6g} and "
+            f"{name}(z, x)={K[j, i]:.6g} for two rows; a kernel has k(x, z) = k(z, x)"
+        )
+        raise InputError(msg)
+
+
+def _spread(n: int, count: int) -> Index:
+    """At most ``count`` rows, evenly spread, the same ones every time."""
+    count = min(n, count)
+    return np.arange(count, dtype=np.intp) * n // max(1, count)
+
+
+def _negative_eigenvalue(K: NDArray[np.float64], eps: float) -> float | None:
+    """Smallest eigenvalue if it is below what rounding explains, else None.
+
+    K + δI has a Cholesky factor exactly when no eigenvalue is below −δ, which costs a
+    tenth of the eigenvalues themselves; those are computed only to be reported.
+    """
+    if not np.isfinite(K).all() or not K.any():
+        return None  # overflow is reported by the solver; zeros are semi-definite
+    # eigvalsh and cholesky read one triangle: make both say the same
+    K = 0.5 * (K + K.T)
+    trace = float(np.abs(K.diagonal()).sum())
+    delta = max(1e-8, 4.0 * eps) * (trace if trace > 0.0 else float(np.abs(K).max()))
+    try:
+        np.linalg.cholesky(K + delta * np.eye(K.shape[0]))
+    except np.linalg.LinAlgError:
+        lowest = float(np.linalg.eigvalsh(K)[0])
+        # Cholesky may also fail by rounding alone, just above −δ.
+        return lowest if lowest < -delta else None
+    return None

@@ -1,0 +1,197 @@
+"""Where a fit's problems get their kernel values, and how many are at work at a time.
+
+Values that several problems want are computed once, as far as memory goes. Which are
+kept depends on sizes alone, and what a problem computes never on how many are at work:
+results are the same for every number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from maxmargin.estimators.kernel.fit.schemes import OneVsOne
+from maxmargin.kernels.gram.class_tables import PairGrams
+from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
+from maxmargin.kernels.gram.row_cache import StoredGram, binary_gram
+from maxmargin.parallel import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.estimators.kernel.fit.schemes import Scheme
+
+    Index = NDArray[np.intp]
+
+__all__ = ["Workbench", "workbench"]
+
+Result = TypeVar("Result")
+
+
+class Workbench(Protocol):
+    """The kernel matrices of all parts of one fit.
+
+    ``share`` is the memory each of them has for its working set, in bytes; ``shared``
+    whether all parts ask one matrix, whose counter then belongs to none of them.
+    """
+
+    share: int
+    shared: bool
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """``work(number of the part, its Gram)`` for all; and kernel values computed."""
+
+
+def workbench(
+    gram: Any,
+    parts: Sequence[Part],
+    scheme: Scheme | None,
+    cache_bytes: int,
+    workers: Workers,
+    *,
+    again: bool = False,
+    first: Index | None = None,
+) -> Workbench:
+    """The workbench that suits the parts.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of all rows of X.
+    parts : sequence of Part
+        The problems.
+    scheme : Scheme or None
+        How several classes are told apart, if there are classes.
+    cache_bytes : int
+        Memory for kernel values.
+    workers : Workers
+        Threads.
+    again : bool
+        Whether every part is solved several times, by folds or for several C.
+    first : ndarray of int or None
+        For every row of X the first that it is a copy of; None: nobody looked, or there
+        are few. Copies have the kernel values of one row.
+    """
+    if len(parts) == 1:
+        return _Single(gram, parts[0], cache_bytes, again, first)
+    if isinstance(scheme, OneVsOne):
+        return _Pairs(gram, scheme, cache_bytes, workers, first)
+    return _Rests(gram, parts, cache_bytes, workers, first)
+
+
+def _of_rows(gram: Any, part: Part, first: Index | None) -> tuple[Any, Index | None]:
+    """The Gram of the distinct rows of a part, and which of them every row is."""
+    if first is not None:
+        kept, place = distinct_points(first, part.rows)
+        return gram.narrowed(part.rows[kept]), place
+    return gram if part.rows.size == gram.n else gram.narrowed(part.rows), None
+
+
+def _of_all(gram: Any, place: Index | None) -> Any:
+    """The Gram of the rows from that of the distinct ones."""
+    return gram if place is None else CopiedGram(gram, place)
+
+
+class _Single:
+    """One problem, which has all threads and all memory."""
+
+    shared = False
+
+    def __init__(
+        self, gram: Any, part: Part, cache_bytes: int, again: bool, first: Index | None
+    ) -> None:
+        own, place = _of_rows(gram, part, first)
+        kept, self.share = binary_gram(own, cache_bytes, again=again)
+        self._gram = _of_all(kept, place)
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """The one problem."""
+        before = self._gram.n_kernel
+        found = work(0, self._gram)
+        return [found], int(self._gram.n_kernel - before)
+
+
+class _Pairs:
+    """Every two classes are a problem: several at a time, one thread each."""
+
+    shared = False
+
+    def __init__(
+        self,
+        gram: Any,
+        scheme: OneVsOne,
+        cache_bytes: int,
+        workers: Workers,
+        first: Index | None,
+    ) -> None:
+        members, self._places = scheme.members, None
+        if first is not None:
+            found = [distinct_points(first, one) for one in members]
+            members = [one[kept] for one, (kept, _) in zip(members, found, strict=True)]
+            self._places = [place for _, place in found]
+        self._sizes = [one.size for one in members]
+        self._grams = PairGrams(gram, members, cache_bytes, workers)
+        self._pairs, self._workers = scheme.pairs, workers
+        self.share = self._grams.share
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """All pairs."""
+
+        def one(number: int) -> tuple[Result, int]:
+            _, gram = self._grams.pair(*self._pairs[number])
+            found = work(number, _of_all(gram, self._place(*self._pairs[number])))
+            if isinstance(gram, StoredGram):
+                gram.forget()
+            return found, int(gram.n_kernel)
+
+        most = self._grams.at_once
+        count = 1 if most == 1 else min(self._workers.count, most)
+        with Workers(count, self._workers.on_failure) as outside:
+            found = outside.map(one, range(len(self._pairs)))
+        own = sum(count for _, count in found)
+        return [result for result, _ in found], self._grams.n_kernel + own
+
+    def _place(self, i: int, j: int) -> Index | None:
+        """Which of the pair's distinct points its rows are."""
+        if self._places is None:
+            return None
+        return np.concatenate([self._places[i], self._places[j] + self._sizes[i]])
+
+
+class _Rests:
+    """Every class against the rest: all problems have the same rows.
+
+    When the whole matrix fits in half of the memory its rows are kept for all of them,
+    and several work at a time; otherwise one after the other, with all threads.
+    """
+
+    shared = True
+
+    def __init__(
+        self,
+        gram: Any,
+        parts: Sequence[Part],
+        cache_bytes: int,
+        workers: Workers,
+        first: Index | None,
+    ) -> None:
+        own, place = _of_rows(gram, parts[0], first)
+        self._count, self._workers = len(parts), workers
+        need = own.n**2 * own.precisions[0].itemsize
+        self._stored = own.cost > 0.0 and need <= cache_bytes // 2
+        self.share = max(1, cache_bytes // 8) if self._stored else cache_bytes
+        self._gram = _of_all(StoredGram(own) if self._stored else own, place)
+
+    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
+        """All classes."""
+        before = self._gram.n_kernel
+        at_once = min(4, self._workers.count) if self._stored else 1
+        with Workers(at_once, self._workers.on_failure) as outside:
+            found = outside.map(
+                lambda number: work(number, self._gram), range(self._count)
+            )
+        return found, int(self._gram.n_kernel - before)

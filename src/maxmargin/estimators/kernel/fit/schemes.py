@@ -1,0 +1,257 @@
+"""Several classes from binary problems: which, and what they add up to.
+
+One against one (:class:`OneVsOne`): classes i < j meet once, in the order (0, 1), (0, 2),
+…, (1, 2), …; the decision of the pair is positive for class i, as in LIBSVM. The class
+with the most won pairs is predicted; a tie goes to the lowest class, or with
+``break_ties`` to the larger sum of decisions.
+
+One against the rest (:class:`OneVsRest`): one problem a class, positive for it. The class
+with the largest decision is predicted; a tie goes to the lowest.
+
+With two classes both are one problem, positive for class 1, as in every binary
+classifier of scikit-learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.kernel.fit.parts import Expansion, Part
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+    # (name, rows, y) → the problem that tells y = +1 from y = −1
+    Maker = Callable[[str, Index, Vector], Part]
+
+__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "grouped", "ovr_scores", "votes"]
+
+
+class Duals(NamedTuple):
+    """All problems together, as scikit-learn's attributes lay them out."""
+
+    support: Index  # grouped by class
+    n_support: NDArray[np.int32]
+    dual_coef: Vector  # (n_classes − 1, n_support), or a line for every problem
+    intercept: Vector  # one for each problem
+
+
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """How several classes are told apart.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (k,)
+        Labels, sorted.
+    codes : ndarray of int of shape (n,)
+        Class of every row of X; −1: left out.
+    """
+
+    classes: NDArray[Any]
+    codes: Index
+
+    @property
+    def lines(self) -> int:
+        """Lines of the table of coefficients."""
+        raise NotImplementedError
+
+    def parts(self, make: Maker) -> list[Part]:
+        """The binary problems."""
+        raise NotImplementedError
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """Their decision functions in one table."""
+        raise NotImplementedError
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every part from such a table: the inverse of ``gather``."""
+        raise NotImplementedError
+
+
+def grouped(rows: Index, codes: Index) -> Index:
+    """These rows, each once, class by class."""
+    used = np.zeros(codes.size, dtype=bool)
+    used[rows] = True
+    once = used.nonzero()[0]
+    return once[codes[once].argsort(kind="stable")]
+
+
+class OneVsOne(Scheme):
+    """A problem for every two classes."""
+
+    @property
+    def lines(self) -> int:
+        """One for every other class."""
+        return len(self.classes) - 1
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Classes of every problem, in LIBSVM's order."""
+        return list(combinations(range(len(self.classes)), 2))
+
+    @cached_property
+    def members(self) -> list[Index]:
+        """Rows of every class."""
+        return [(self.codes == k).nonzero()[0] for k in range(len(self.classes))]
+
+    def parts(self, make: Maker) -> list[Part]:
+        """The rows of a pair's first class in front; of two classes, all as they are."""
+        names = [str(label) for label in self.classes]
+        if len(names) == 2:
+            rows = np.flatnonzero(self.codes >= 0)
+            y = np.where(self.codes[rows] == 1, 1.0, -1.0)
+            return [make(f"{names[0]} against {names[1]}", rows, y)]
+        members, made = self.members, []
+        for i, j in self.pairs:
+            rows = np.concatenate([members[i], members[j]])
+            y = np.ones(rows.size)
+            y[members[i].size :] = -1.0
+            made.append(make(f"{names[i]} against {names[j]}", rows, y))
+        return made
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """LIBSVM's table: every row meets the k − 1 other classes.
+
+        Its coefficient against class j stands in line j − 1 of ``dual_coef`` when j is
+        above its own class, else in line j.
+        """
+        support, pieces = [], []
+        for own, table in zip(self.members, self._tables(parts), strict=True):
+            used = np.logical_or.reduce(table).nonzero()[0]
+            support.append(own[used])
+            pieces.append(table.take(used, axis=1))
+        return Duals(
+            support=np.concatenate(support),
+            n_support=np.array([own.size for own in support], np.int32),
+            # Nothing is 0, rather than −0.
+            dual_coef=np.concatenate(pieces, axis=1) + 0.0,
+            intercept=np.array([found.intercept for _, found in parts]),
+        )
+
+    def _tables(self, parts: Sequence[tuple[Part, Expansion]]) -> Iterator[Vector]:
+        """Of every class the coefficients of its rows, a line for each other class."""
+        k = len(self.classes)
+        if k == 2:
+            ((part, found),) = parts
+            coef = found.coef[self.codes[part.rows].argsort(kind="stable")][None]
+            border = self.members[0].size
+            yield coef[:, :border]
+            yield coef[:, border:]
+            return
+        pairs = zip(self.pairs, parts, strict=True)
+        coefs = {pair: found.coef for pair, (_, found) in pairs}
+        for own, members in enumerate(self.members):
+            table = np.empty((k - 1, members.size))
+            for other in range(own):  # which stand in front
+                coef = coefs[other, own]
+                table[other] = coef[coef.size - members.size :]
+            for other in range(own + 1, k):
+                table[other - 1] = coefs[own, other][: members.size]
+            yield table
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every pair; rows left out since are forgotten."""
+        found = []
+        for (i, j), part in zip(self.pairs, parts, strict=True):
+            coef = np.zeros(self.codes.size)
+            for own, line in ((i, j - 1), (j, i)):
+                mine = self.codes[support] == own
+                coef[support[mine]] = dual_coef[line, mine]
+            found.append(coef[part.rows])
+        return found
+
+
+class OneVsRest(Scheme):
+    """A problem for every class of three or more, against all others."""
+
+    @property
+    def lines(self) -> int:
+        """One for every class."""
+        return len(self.classes)
+
+    def parts(self, make: Maker) -> list[Part]:
+        """Every problem has all rows."""
+        rows = np.flatnonzero(self.codes >= 0)
+        return [
+            make(
+                f"{name} against the rest",
+                rows,
+                np.where(self.codes[rows] == k, 1.0, -1.0),
+            )
+            for k, name in enumerate(self.classes)
+        ]
+
+    def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
+        """One line for every class."""
+        used = [part.rows[found.coef != 0.0] for part, found in parts]
+        support = grouped(np.concatenate(used), self.codes)
+        dual_coef = np.zeros((len(parts), support.size))
+        for line, (part, found) in enumerate(parts):
+            whole = np.zeros(self.codes.size)
+            whole[part.rows] = found.coef
+            dual_coef[line] = whole[support]
+        counts = np.bincount(self.codes[support], minlength=len(self.classes))
+        return Duals(
+            support=support,
+            n_support=counts.astype(np.int32),
+            dual_coef=dual_coef,
+            intercept=np.array([found.intercept for _, found in parts]),
+        )
+
+    def restarts(
+        self, parts: Sequence[Part], support: Index, dual_coef: Vector
+    ) -> list[Vector]:
+        """Coefficients of every problem; rows left out since are forgotten."""
+        found = []
+        for line, part in enumerate(parts):
+            coef = np.zeros(self.codes.size)
+            coef[support] = dual_coef[line]
+            found.append(coef[part.rows])
+        return found
+
+
+def votes(decisions: Vector, k: int) -> Index:
+    """Class with the most won pairs; a tie goes to the lowest, 0 to the second class.
+
+    ``decisions`` has one column for each pair, positive for its first class.
+    """
+    count = np.zeros((decisions.shape[0], k), dtype=np.int32)
+    for column, (i, j) in enumerate(combinations(range(k), 2)):
+        won = decisions[:, column] > 0.0
+        count[:, i] += won
+        count[:, j] += ~won
+    winner: Index = count.argmax(axis=1)
+    return winner
+
+
+def ovr_scores(decisions: Vector, k: int) -> Vector:
+    """One score a class: its votes, ordered within equal votes by summed decisions.
+
+    The sum s of the decisions in favour of a class is squashed to s/(3(|s| + 1)), in
+    (−⅓, ⅓), so that it never outweighs a vote. Here a decision of 0 is a vote for
+    the first class, as in scikit-learn, whose ``predict`` gives it to the second.
+    """
+    count = np.zeros((decisions.shape[0], k))
+    total = np.zeros_like(count)
+    for column, (i, j) in enumerate(combinations(range(k), 2)):
+        decision = decisions[:, column]
+        lost = decision < 0.0
+        count[:, i] += ~lost
+        count[:, j] += lost
+        total[:, i] += decision
+        total[:, j] -= decision
+    return count + total / (3.0 * (np.abs(total) + 1.0))

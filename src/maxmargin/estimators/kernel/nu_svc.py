@@ -1,0 +1,201 @@
+"""ν-classification with scikit-learn's interface."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from maxmargin.errors import InputError
+from maxmargin.estimators.kernel.classifier import KernelClassifier
+from maxmargin.estimators.kernel.fit.margins import NuMargin, largest_nu
+from maxmargin.estimators.parameters import PAIRS_OR_RESTS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.estimators.parameters import Rule
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = ["NuSVC"]
+
+
+def _rounded_down(share: float) -> float:
+    """To six digits, so that a nu copied from the message is feasible."""
+    unit = 10.0 ** (5 - math.floor(math.log10(share)))
+    return math.floor(share * unit) / unit
+
+
+class NuSVC(KernelClassifier):
+    r"""Support vector classification that bounds errors by a fraction ν instead of C.
+
+    Solves, for the rows :math:`x_i` with labels :math:`y_i=\pm1` and weights
+    :math:`w_i`,
+
+    .. math:: \min_{w,b,\rho}\ \tfrac12\|w\|^2 - \nu N\rho + \sum_i w_i
+              \max\bigl(0, \rho - y_i(\langle w, \varphi(x_i)\rangle + b)\bigr),
+              \qquad N = \sum_i w_i,
+
+    one against one (or against the rest) for more than two classes. At most a fraction
+    ν of the rows violates the margin, at least a fraction ν are support vectors. The
+    model is divided by ρ, as LIBSVM's is, so that ±1 is the margin.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The fraction, in (0, 1]. Feasible up to twice the share of the smaller class;
+        ``class_weight='balanced'`` makes every ν feasible.
+    kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
+            default='rbf'
+        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        function of two blocks of rows.
+    degree : int, default=3
+        Degree of 'poly'.
+    gamma : {'scale', 'auto'} or float, default='scale'
+        Scale of 'rbf', 'poly' and 'sigmoid'; see :class:`~maxmargin.SVC`.
+    coef0 : float, default=0.0
+        Constant of 'poly' and 'sigmoid'.
+    shrinking : bool, default=True
+        Whether the solver may leave points at a bound aside for a while.
+    probability : bool, default=False
+        Whether to learn probabilities, from the scores of five folds (drawn with
+        ``random_state``). ``predict`` then names the most probable class.
+    tol : float, default=1e-3
+        The solver stops when the optimality conditions hold within ``tol``, verified
+        in float64, before the division by ρ and after it; in units of the mean weight
+        and kernel value where these are small (``certificate_.tol`` is the number).
+    cache_size : float, default=200
+        Memory for kernel values, in MB.
+    class_weight : dict, 'balanced' or None, default=None
+        Factors of the weights of each class's rows (scikit-learn ignores it here).
+    verbose : bool or int, default=False
+        Show a progress bar on stderr.
+    max_iter : int, default=-1
+        Limit on the solver's iterations; -1 leaves it to the solver.
+    decision_function_shape : {'ovr', 'ovo'}, default='ovr'
+        Whether ``decision_function`` of more than two classes returns a score for each
+        class, or the decision of each pair.
+    break_ties : bool, default=False
+        Whether ``predict`` breaks ties of votes by the 'ovr' scores; otherwise the
+        lowest class wins.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability=True``.
+    multi_class : {'ovo', 'ovr'}, default='ovo'
+        More than two classes: every two of them against each other, and votes (a tie
+        goes to the lowest class); or each against the rest, and the largest decision.
+    calibration : {'sigmoid', 'isotonic'}, default='sigmoid'
+        How decisions become probabilities: Platt's sigmoid, or any increasing function.
+    n_jobs : int or None, default=None
+        Threads; None uses every core available. Results are the same for all.
+    time_limit : float or None, default=None
+        Seconds after which the solver stops with what it has.
+    callbacks : observer, callable, list of them, or None, default=None
+        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, coef_, intercept_ : ndarray or CSR
+        The model, laid out as :class:`~maxmargin.SVC` does.
+    probA_, probB_ : ndarray of shape (n_pairs,)
+        The calibration of ``probability=True``, as in :class:`~maxmargin.SVC`.
+    gamma_, classes_, class_weight_, n_iter_, fit_status_, shape_fit_ : various
+        As in :class:`~maxmargin.SVC`.
+    certificate_ : Certificate
+        Proof of how good the answer is, of the problem above, before the division by ρ.
+    margin_ : float or ndarray of shape (n_pairs,)
+        Width 2ρ/‖w‖ of the margin, in feature space.
+    n_features_in_, feature_names_in_ : int, ndarray
+        What X looked like.
+
+    Notes
+    -----
+    A row of ``sample_weight`` 2 counts as two rows; one of weight ≤ 0 is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import NuSVC
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [1.0, 1.0], [2.0, 1.0]])
+    >>> clf = NuSVC(nu=0.5, kernel="linear").fit(X, [1, 1, 2, 2])
+    >>> clf.predict([[-0.8, -1.0]]).tolist()
+    [1]
+    """
+
+    _lonely_class = "specified nu is infeasible, as every nu is for one class. "
+
+    _own_rules: ClassVar[dict[str, Rule]] = {"multi_class": PAIRS_OR_RESTS}
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        probability: bool = False,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        random_state: Any = None,
+        multi_class: str = "ovo",
+        calibration: str = "sigmoid",
+        n_jobs: int | None = None,
+        time_limit: float | None = None,
+        callbacks: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.probability = probability
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.random_state = random_state
+        self.multi_class = multi_class
+        self.calibration = calibration
+        self.n_jobs = n_jobs
+        self.time_limit = time_limit
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+
+    def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
+        return NuMargin(name, rows, weight, nu=float(self.nu), y=y)
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        task = super()._task(X, y, sample_weight)
+        self._check_feasible(task)
+        return task
+
+    def _check_feasible(self, task: Task) -> None:
+        """Refuse a ν that some two classes are too unequal for, before any work."""
+        parts: list[Any] = task.parts
+        part = min(parts, key=lambda part: largest_nu(part.y, part.weight))
+        least = largest_nu(part.y, part.weight)
+        if self.nu <= least * (1.0 + 1e-12):
+            return
+        msg = (
+            f"specified nu is infeasible: nu={self.nu:g}, and the largest feasible nu is "
+            f"{_rounded_down(least):.6g} ({part.name}: twice the smaller class's share "
+            "of the weight); use a smaller nu, or class_weight='balanced'"
+        )
+        raise InputError(msg)

@@ -1,0 +1,127 @@
+"""What OneClassSVM and SVDD have in common: rows without labels, and outliers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from maxmargin._callback_bridge import with_callbacks
+from maxmargin.errors import InputError
+from maxmargin.estimators.kernel.machine import KernelMachine
+from maxmargin.validation import counted_rows, sample_weights, training_rows
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.estimators.kernel.fit.parts import Part
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = ["OutlierMachine"]
+
+
+class OutlierMachine(OutlierMixin, KernelMachine):
+    """A machine that tells the usual from the unusual, by one problem."""
+
+    def _part(self, rows: Index, weight: Vector) -> Part:
+        """The problem of these rows."""
+        raise NotImplementedError
+
+    def _decisions(self, X: Any) -> Vector:
+        """Positive inside, negative outside."""
+        raise NotImplementedError
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the support vectors.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, the square matrix of kernel values.
+        y : ignored
+            Here for scikit-learn's convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; rows of weight ≤ 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+        """
+        machine: Self = self._fit(X, y, sample_weight)
+        return machine
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:  # noqa: ARG002
+        rows, _ = training_rows(self, X, target="none")
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        at = counted_rows(weight, rows.shape[0])
+        count = np.ones(at.size) if weight is None else weight[at]
+        return self._kernel_task(rows, weight, [self._part(at, count)])
+
+    def decision_function(self, X: Any) -> Vector:
+        """How far inside (positive) or outside (negative) every row lies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, their kernel values with every row of the
+            training set.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+            ``score_samples(X) - offset_``.
+        """
+        return self._decisions(X)
+
+    def score_samples(self, X: Any) -> Vector:
+        """How usual every row is, without the threshold.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, as for ``decision_function``.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            ``decision_function(X) + offset_``.
+        """
+        scores: Vector = self._decisions(X) + self._number("offset_")
+        return scores
+
+    def _number(self, attribute: str) -> float:
+        """A fitted attribute that is one finite number, unless somebody altered it."""
+        try:
+            value = float(np.asarray(getattr(self, attribute), np.float64).reshape(()))
+        except (AttributeError, TypeError, ValueError):
+            value = np.nan
+        if np.isfinite(value):
+            return value
+        msg = (
+            f"The internal representation of {type(self).__name__} was altered: "
+            f"{attribute} is not a finite number; fit it anew"
+        )
+        raise InputError(msg)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """+1 for rows inside, −1 for outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows, as for ``decision_function``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            +1 or −1.
+        """
+        return np.where(self._decisions(X) >= 0.0, 1, -1).astype(np.intp)

@@ -1,0 +1,79 @@
+"""What SVR and NuSVR have in common: targets that are numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from maxmargin._callback_bridge import with_callbacks
+from maxmargin.estimators.kernel.machine import KernelMachine
+from maxmargin.validation import counted_rows, sample_weights, training_rows
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.estimators.kernel.fit.parts import Part
+
+    Vector = NDArray[np.float64]
+    Index = NDArray[np.intp]
+
+__all__ = ["KernelRegressor"]
+
+
+class KernelRegressor(RegressorMixin, KernelMachine):
+    """A machine that predicts a number, by one problem."""
+
+    def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
+        """The problem of these targets."""
+        raise NotImplementedError
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the support vectors.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, the square matrix of kernel values.
+        y : array-like of shape (n_samples,)
+            Numbers to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; rows of weight ≤ 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+        """
+        machine: Self = self._fit(X, y, sample_weight)
+        return machine
+
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        rows, z = training_rows(self, X, y, target="numbers")
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        at = counted_rows(weight, rows.shape[0])
+        count = np.ones(at.size) if weight is None else weight[at]
+        return self._kernel_task(rows, weight, [self._part(at, z[at], count)])
+
+    def predict(self, X: Any) -> Vector:
+        """The number every row is worth.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, their kernel values with every row of the
+            training set.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            f(x) = Σ coef·k(x_i, x) + b.
+        """
+        ((_, values, _, _),) = self._values(X)
+        predicted: Vector = values[:, 0]
+        return predicted

@@ -1,0 +1,80 @@
+"""What a solver may ask of a kernel matrix.
+
+A :class:`Gram` is K over the n points of one problem. It is never stored as a whole
+unless it is small (:mod:`maxmargin.kernels.gram.row_cache`): a solver asks for blocks of
+values, or for products in which the values are made, used and forgotten. Its
+implementations are
+:class:`~maxmargin.kernels.gram.dot_products.VectorGram` (compiled kernels of dot
+products),
+:class:`~maxmargin.kernels.gram.row_pairs.PairGram` (compiled kernels of pairs of rows),
+:class:`~maxmargin.kernels.gram.composite.CompositeGram` (sums and products of those),
+:class:`~maxmargin.kernels.gram.table.TableGram` (precomputed) and
+:class:`~maxmargin.kernels.gram.table.CallableGram` (a Python function).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Gram", "SourceGram"]
+
+
+class Gram(Protocol):
+    """The kernel matrix of n points, in two precisions.
+
+    ``precisions`` lists the dtypes in which values can be asked for, cheapest first,
+    always ending with float64. A value's bits depend only on the two points and the
+    dtype, never on the block, order or thread that made it, and ``K[i, j]`` has the
+    bits of ``K[j, i]``.
+    """
+
+    n: int
+    precisions: tuple[np.dtype[Any], ...]
+
+    @property
+    def cost(self) -> float:
+        """Work of one value, in units of about a nanosecond; 0 where it is a look-up."""
+
+    def diagonal(self) -> Vector:
+        """K[i, i] for every point, in float64."""
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """Write K[rows, cols] into ``out[:len(rows), :len(cols)]``, in out's dtype."""
+
+    def apply(
+        self,
+        rows: Index,
+        cols: Index,
+        coef: Vector,
+        out: Vector,
+        dtype: np.dtype[Any],
+    ) -> None:
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``; values made in ``dtype``."""
+
+    @property
+    def n_kernel(self) -> int:
+        """Number of kernel values computed so far."""
+
+
+class SourceGram(Gram, Protocol):
+    """A Gram that can be divided: what a fit asks, to hand parts of it to solvers."""
+
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """The precisions in which n of the points are worth asking for."""
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> SourceGram:
+        """The matrix of the points ``index``, in one thread, with a count of its own.
+
+        For problems that are themselves spread over threads. It begins in ``dtype``
+        (by default ``precisions_for(len(index))[0]``).
+        """
+
+    def narrowed(self, index: Index) -> SourceGram:
+        """The matrix of the points ``index``, with the same threads and a new count."""

@@ -1,0 +1,441 @@
+"""The kernel matrix of vectors under a compiled kernel, never stored."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin._jit.simd import LINE_ROWS, LINES
+from maxmargin.errors import NumericalError
+from maxmargin.kernels.dot_products import Linear, Rbf, diagonal_of
+from maxmargin.kernels.gram import tiles
+from maxmargin.parallel import Tally, Workers
+from maxmargin.rows.compress import both_thinned, sparse_spread, thinned, used_columns
+from maxmargin.rows.records import (
+    DenseRows,
+    Rows,
+    Spread,
+    rows_of,
+    spread_of,
+    spread_without_means,
+    squared_norms,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from maxmargin.design.operator import Design
+    from maxmargin.kernels.dot_products import VectorKernel
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = [
+    "Group",
+    "VectorCross",
+    "VectorGram",
+    "prepare",
+    "vector_diagonal",
+    "vector_expansion",
+]
+
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+_NO_COEF = np.empty((0, 0))
+_FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
+_GRAIN = 256  # rows below which a second thread costs more than it brings, and
+_THREAD = 4e5  # nanoseconds of work
+_FEW_ROWS = 256  # of a block, below which its columns are taken for rows
+_SMALL = 1000  # up to this many points float64 costs next to nothing
+_DROWNED = 1e-4  # error of a float32 value, in squared distances of points
+_SAMPLE, _REMOTEST = 64, 4  # points on which it is measured; and of the largest norms
+_ROUNDING = 1e-7  # of a float32 value, and what it may make of a decision value
+_TOLERATED = 5e-4  # half of the tolerance that a machine is solved to
+_LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
+
+
+class Group(NamedTuple):
+    """Neighbouring vectors, and the outputs that they have coefficients for."""
+
+    start: int  # the first of the vectors
+    coef: Vector  # a line for each of these outputs
+    places: Index  # their numbers
+
+
+def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
+    """The kernel of rows multiplied by ``scale`` that has the values of the given one."""
+    if scale == 1.0:
+        return kernel
+    gamma = kernel.gamma / scale / scale
+    return kernel._replace(gamma=gamma)
+
+
+def prepare(
+    kernel: VectorKernel, spread: Spread, dtype: np.dtype[Any], *arrays: Any
+) -> tuple[VectorKernel, list[Rows]]:
+    """Rows of one or two arrays read through one common affine map, and its kernel.
+
+    The Gaussian kernel does not see translations, but its squared distances lose digits
+    far from the origin: dense rows are centred, in float32 always and in float64 when
+    they are remote (otherwise dense and sparse rows give the same bits). Values far
+    from unit size are scaled by a power of two, which changes no digit.
+    """
+    alike = len({isinstance(X, np.ndarray) for X in arrays}) == 1
+    wanted = isinstance(kernel, Rbf) and (dtype == SINGLE or spread.remote)
+    shift = spread.means if alike and wanted else None
+    rows = [rows_of(X, shift, spread.scale) for X in arrays]
+    return rescaled(kernel, spread.scale), rows
+
+
+def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
+    out, zero = np.empty(n, dtype), dtype.type(0.0)
+    width = rows.shift.size if isinstance(rows, DenseRows) else rows.longest
+    grain = max(4 * _GRAIN, int(_THREAD / (1.0 + width)))
+    workers.spread(lambda a, b: squared_norms(rows, a, b, zero, out), n, grain)
+    return out
+
+
+class VectorGram:
+    """K over the rows of X, or over some of them (``subset``).
+
+    Parameters
+    ----------
+    kernel : VectorKernel
+        The kernel.
+    X : ndarray (C order) or CSR matrix
+        The points; kept, not copied, unless dense ones are mostly zero: then a copy
+        without the zeros is kept.
+    workers : Workers
+        Threads for large requests.
+    """
+
+    def __init__(self, kernel: VectorKernel, X: Any, workers: Workers) -> None:
+        self.n = int(X.shape[0])
+        self._workers = workers
+        self._index: Index | None = None
+        self._count = Tally()
+        self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
+        (X,) = used_columns(X)
+        spread = spread_without_means(X)  # which small ones are never asked for
+        X, spread = thinned(X, spread, workers, centred=isinstance(kernel, Rbf))
+        self._given = kernel, spread, X
+        self.kernel = rescaled(kernel, spread.scale)
+        largest = 1.0  # of the Gaussian kernel
+        if not isinstance(kernel, Rbf):
+            largest = float(np.abs(self.diagonal()).max(initial=0.0))
+        if not isfinite(largest):
+            msg = (
+                f"the {type(kernel).__name__.lower()} kernel overflows float64 on this "
+                "data; scale the features (StandardScaler) or reduce gamma and degree"
+            )
+            raise NumericalError(msg)
+        self._single = (
+            self.n > _SMALL and largest < _LARGEST_SINGLE and self._single_is_safe()
+        )
+        self.precisions = self.precisions_for(self.n)
+
+    def _side(self, dtype: np.dtype[Any]) -> tuple[Rows, NDArray[Any]]:
+        """Rows and their squared norms as they are read in ``dtype``."""
+        if dtype not in self._sides:  # a small fit never asks for float32
+            kernel, spread, X = self._given
+            if dtype == SINGLE and spread.means.size == 0:
+                spread = spread_of(X)
+            _, (rows,) = prepare(kernel, spread, dtype, X)
+            norms = _norms(rows, X.shape[0], dtype, self._workers)
+            self._sides[dtype] = rows, norms
+        return self._sides[dtype]
+
+    def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
+        """Float32 first where it is safe and n points make it worth compiling."""
+        return (SINGLE, DOUBLE) if self._single and n > _SMALL else (DOUBLE,)
+
+    def _single_is_safe(self) -> bool:
+        """Whether float32 holds norms and parameters, and tells points apart.
+
+        K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: where the values are
+        much larger (a linear kernel far from the origin), their rounding drowns it. Among
+        points that one huge value has moved together, all float32 values are the same.
+        """
+        norms = self._side(DOUBLE)[1]
+        largest = float(norms.max(initial=0.0))
+        if max(abs(self.kernel.gamma), largest) >= _LARGEST_SINGLE:
+            return False
+        some = np.linspace(0, self.n - 1, min(self.n, _SAMPLE)).astype(np.intp)
+        some = np.union1d(some, np.argpartition(norms, -_REMOTEST)[-_REMOTEST:])
+        exact, short = (np.empty((some.size, some.size), t) for t in (DOUBLE, SINGLE))
+        for values in (exact, short):
+            self.block(some, some, values)
+        self._count = Tally()
+        diagonal = np.diagonal(exact)
+        apart = diagonal[:, None] + diagonal - 2.0 * exact
+        apart = apart[apart > 0.0]
+        error = float(np.abs(short - exact).max())
+        return apart.size == 0 or error < _DROWNED * float(np.median(apart))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is made again from the rows when it is wanted."""
+        kept = {**self.__dict__, "_sides": {}}
+        kept.pop("design", None)
+        return kept
+
+    @property
+    def cost(self) -> float:
+        """Work of one kernel value, in units of about one nanosecond.
+
+        As measured in float32 in one thread: sparse rows by what they store, whatever d
+        is, up to d = 3,000 within a factor of two.
+        """
+        rows = self._side(DOUBLE)[0]
+        if isinstance(rows, DenseRows):
+            return 1.0 + float(rows.shift.size) / 50.0
+        return 0.8 + float(rows.data.size / max(1, rows.indptr.size - 1)) / 12.0
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed so far."""
+        return self._count.total
+
+    @cached_property
+    def design(self) -> Design | None:
+        """The points as rows of a linear machine, where K is XX'; None otherwise."""
+        from maxmargin.design.operator import Design
+
+        kernel, spread, X = self._given
+        if not isinstance(kernel, Linear) or spread.scale != 1.0:
+            return None
+        return Design(X if self._index is None else X[self._index], 0.0, self._workers)
+
+    def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> VectorGram:
+        """The kernel matrix of the points ``index``, with a counter of its own.
+
+        It works in one thread: subsets are what is spread over threads. ``dtype`` is
+        the precision in which it begins.
+        """
+        part = self.narrowed(index)
+        part._workers = Workers(1)
+        first = self.precisions_for(index.size)[0] if dtype is None else dtype
+        part.precisions = (DOUBLE,) if first == DOUBLE else (SINGLE, DOUBLE)
+        return part
+
+    def narrowed(self, index: Index) -> VectorGram:
+        """The kernel matrix of the points ``index``, with the same threads."""
+        part = object.__new__(VectorGram)
+        part.__dict__.update(self.__dict__)
+        part.__dict__.pop("design", None)  # of all points
+        part.n, part._count = index.size, Tally()
+        if index.size != self.n or (index != np.arange(self.n)).any():
+            part._index = self._global(index)
+        part.precisions = self.precisions_for(index.size)
+        return part
+
+    def diagonal(self) -> Vector:
+        """K[i, i] in float64."""
+        norms = self._side(DOUBLE)[1]
+        if self._index is not None:
+            norms = norms[self._index]
+        return diagonal_of(self.kernel, norms)
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """K[rows, cols] into the top left corner of ``out``, in its dtype."""
+        # K is symmetric. Few rows would not make up for the panels of many columns; but
+        # what is turned is written across the lines of memory.
+        if rows.size < min(_FEW_ROWS, cols.size):
+            self._product(cols, rows, _NO_COEF, out, out.dtype, tiles.TURN)
+        else:
+            self._product(rows, cols, _NO_COEF, out, out.dtype, tiles.STORE)
+
+    def apply(
+        self, rows: Index, cols: Index, coef: Vector, out: Vector, dtype: np.dtype[Any]
+    ) -> None:
+        """``out[t] += Σ_j K[rows[t], cols[j]]·coef[j]``, values made in ``dtype``."""
+        table = out.reshape(-1, 1)
+        self._product(rows, cols, coef.reshape(1, -1), table, dtype, tiles.ADD)
+
+    def _product(
+        self,
+        rows: Index,
+        cols: Index,
+        coef: Vector,
+        out: NDArray[Any],
+        dtype: np.dtype[Any],
+        mode: int,
+    ) -> None:
+        rows, cols = self._global(rows), self._global(cols)
+        sides = self._side(dtype) * 2
+        _spread_product(
+            self.kernel, sides, rows, cols, coef, mode, out, _FIRST, self._workers
+        )
+        self._count.add(rows.size * cols.size)
+
+    def _global(self, index: Index) -> Index:
+        return index if self._index is None else self._index[index]
+
+
+def _spread_product(
+    kernel: VectorKernel,
+    sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
+    index: Index,
+    cols: Index,
+    coef: Vector,
+    mode: int,
+    out: NDArray[Any],
+    places: Index,
+    workers: Workers,
+) -> None:
+    """One request, its rows spread over the threads."""
+    left, left_norms, right, right_norms = sides
+    dtype = left_norms.dtype
+    d = right.shift.size if isinstance(right, DenseRows) else right.d
+    shape = tiles.shape_of(left, d, dtype, cols.size)
+
+    nothing = np.empty((0, 0), dtype)  # one signature for all modes: compiled once
+    table, sums = (nothing, out) if mode == tiles.ADD else (out, _NO_COEF)
+
+    def slab(a: int, b: int) -> None:
+        space = tiles.scratch(shape, dtype)
+        found = np.empty(LINES * LINE_ROWS)
+        tiles.product(
+            kernel, left, left_norms, index[a:b], right, right_norms, cols, coef, shape,
+            space, mode, a, table, sums, places, found,
+        )  # fmt: skip
+
+    value = 1.0 + (d / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0)
+    grain = int(_THREAD / (value * max(1, cols.size)))
+    workers.spread(slab, index.size, max(_GRAIN, grain))
+
+
+class VectorCross:
+    """The values between the rows of A and those of B.
+
+    Parameters
+    ----------
+    kernel : VectorKernel
+        The kernel.
+    A, B : ndarray (C order) or CSR matrix
+        The rows; how they are centred and scaled depends on B alone, and so the bits of
+        a row's values do not depend on the rows that it comes with.
+    workers : Workers
+        Threads for large requests.
+    groups : sequence of Group
+        What the values will be multiplied by, if known. For the Gaussian kernel and
+        float32 rows the values are made in float32 if their rounding, for b
+        1e-7·(1 + 2·gamma·‖b‖²), is then expected to change no sum by more than 5e-4.
+        In all other cases they are made in float64, as sums always are.
+    """
+
+    def __init__(
+        self,
+        kernel: VectorKernel,
+        A: Any,
+        B: Any,
+        workers: Workers,
+        groups: Sequence[Group] = (),
+    ) -> None:
+        self._workers = workers
+        A, B = used_columns(A, B)
+        spread = spread_of(B)
+        sparse = sparse_spread(B, spread, centred=isinstance(kernel, Rbf))
+        if sparse is not None:
+            spread = sparse
+            A, B = both_thinned(A, B, spread.means, workers)
+        dtype: np.dtype[Any] = DOUBLE
+        if isinstance(kernel, Rbf) and groups and _both_single(A, B):
+            same, (right,) = prepare(kernel, spread, SINGLE, B)
+            norms = _norms(right, B.shape[0], SINGLE, workers)
+            each = _ROUNDING * (1.0 + 2.0 * same.gamma * norms.astype(np.float64))
+            if same.gamma < _LARGEST_SINGLE and _largest(groups, each) <= _TOLERATED:
+                dtype = SINGLE
+        self._kernel, (left, right) = prepare(kernel, spread, dtype, A, B)
+        self._sides = (
+            left,
+            _norms(left, A.shape[0], dtype, workers),
+            right,
+            _norms(right, B.shape[0], dtype, workers),
+        )
+
+    def too_far(self) -> NDArray[np.bool_]:
+        """Rows of A whose squared norms the precision has no room for."""
+        norms = self._sides[1]
+        if norms.dtype == DOUBLE:
+            return np.zeros(norms.size, bool)
+        return ~(norms < _LARGEST_SINGLE)
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """k(A[rows], B[cols]) into the top left corner of ``out``."""
+        self._product(rows, cols, _NO_COEF, tiles.STORE, out, _FIRST)
+
+    def expand(
+        self,
+        rows: Index,
+        cols: Index,
+        coef: Vector,
+        out: NDArray[Any],
+        places: Index | None = None,
+    ) -> None:
+        """``out[t, places[m]] += Σ_j k(A[rows[t]], B[cols[j]])·coef[m, j]``.
+
+        ``places`` is 0, 1, … if not given.
+        """
+        if places is None:
+            places = np.arange(coef.shape[0], dtype=np.intp)
+        coef, places = tiles.padded(coef, places)
+        self._product(rows, cols, coef, tiles.ADD, out, places)
+
+    def _product(
+        self, rows: Index, cols: Index, coef: Vector, mode: int, out: Any, places: Index
+    ) -> None:
+        kernel, sides, workers = self._kernel, self._sides, self._workers
+        _spread_product(kernel, sides, rows, cols, coef, mode, out, places, workers)
+
+
+def _both_single(A: Any, B: Any) -> bool:
+    """Whether both are float32, and of one kind, so that they can be centred alike."""
+    alike = isinstance(A, np.ndarray) == isinstance(B, np.ndarray)
+    return bool(alike and A.dtype == SINGLE and B.dtype == SINGLE)
+
+
+def _sums(groups: Sequence[Group]) -> int:
+    """How many sums some groups add to."""
+    return 1 + max(int(group.places.max()) for group in groups)
+
+
+def _largest(groups: Sequence[Group], each: Vector) -> float:
+    """The largest expected change of a sum whose terms change by so much each."""
+    squares = np.zeros(_sums(groups))
+    for group in groups:
+        mine = each[group.start : group.start + group.coef.shape[1]]
+        squares[group.places] += ((group.coef * mine) ** 2).sum(axis=1)
+    return float(np.sqrt(squares.max()))
+
+
+def vector_expansion(
+    kernel: VectorKernel, X: Any, vectors: Any, groups: Sequence[Group], workers: Workers
+) -> Vector:
+    """The sums of :func:`maxmargin.kernels.factory.grouped_expansion`."""
+    sums = _sums(groups)
+    cross = VectorCross(kernel, X, vectors, workers, groups)
+    out = np.zeros((X.shape[0], sums))
+    _expand(cross, groups, out)
+    far = np.flatnonzero(cross.too_far())
+    if far.size:  # not all in float64: a row's bits are its own affair
+        again = np.zeros((far.size, sums))
+        _expand(VectorCross(kernel, X[far], vectors, workers), groups, again)
+        out[far] = again
+    return out
+
+
+def _expand(cross: VectorCross, groups: Sequence[Group], out: Vector) -> None:
+    index = np.arange(out.shape[0], dtype=np.intp)
+    for group in groups:
+        cols = np.arange(group.start, group.start + group.coef.shape[1], dtype=np.intp)
+        cross.expand(index, cols, group.coef, out, group.places)
+
+
+def vector_diagonal(kernel: VectorKernel, X: Any) -> Vector:
+    """k(x, x) of every row, in float64."""
+    kernel, (rows,) = prepare(kernel, spread_of(X), DOUBLE, X)
+    return diagonal_of(kernel, _norms(rows, X.shape[0], DOUBLE, Workers(1)))

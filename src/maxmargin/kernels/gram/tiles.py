@@ -1,0 +1,221 @@
+"""Kernel values in tiles: made in cache, then stored (``block``) or used up (``apply``).
+
+For 6 rows (dense) or one row (sparse) against a panel of columns, a tile of dot products
+is computed in registers, turned into kernel values in place, and either copied out or
+multiplied by coefficients. ``apply`` never stores K, which is what makes products with
+a kernel matrix that does not fit in memory run at the speed of the arithmetic.
+
+Cost: (2d + exp) operations a value; X is read once per block of columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
+from maxmargin._jit.simd import (
+    LINE_ROWS,
+    LINES,
+    TILE_ROWS,
+    dense_tile,
+    lines_tile,
+    sparse_tile,
+)
+from maxmargin.kernels.dot_products import transform
+from maxmargin.rows.records import CsrRows, DenseRows, clear_lanes, fill_lanes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ADD",
+    "STORE",
+    "TURN",
+    "Shape",
+    "padded",
+    "panel_columns",
+    "panel_width",
+    "product",
+    "scratch",
+    "shape_of",
+    "weighted",
+]
+
+ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
+_CACHE_BYTES = 1 << 19  # a block of panels of this size stays in the L2 cache
+# With fewer columns, loading the rows again for every block shows (784 features, dense:
+# 17 % of the time at 128). From a larger cache sparse rows take their panels slowly.
+_ENOUGH_COLUMNS, _ENOUGH_BYTES = 384, 3 << 20
+_LEAST_COLUMNS = 128
+_MOST_BYTES = 1 << 26  # of a block of so many columns; of hashed text one panel is enough
+
+
+def panel_width(rows: Any, dtype: Any) -> int:
+    """Columns of one panel, by the kind of the rows that meet it and the precision."""
+    single = np.dtype(dtype) == np.float32
+    if isinstance(rows, CsrRows):
+        return 64 if single else 32
+    return 16 if single else 8
+
+
+def panel_columns(d: int, dtype: Any) -> int:
+    """Columns of one block of panels: fixed by the shape, so bits never vary.
+
+    A sum over columns is cut where blocks end, so they are of one size for dense and
+    sparse rows: whole panels of both.
+    """
+    column = np.dtype(dtype).itemsize * max(1, d)
+    if _LEAST_COLUMNS * column > _MOST_BYTES:
+        return 64 if np.dtype(dtype) == np.float32 else 32
+    enough = _ENOUGH_COLUMNS * column <= _ENOUGH_BYTES
+    least = _ENOUGH_COLUMNS if enough else _LEAST_COLUMNS
+    return int(min(512, max(_CACHE_BYTES // column, least))) // 64 * 64
+
+
+class Shape(NamedTuple):
+    """How one request is cut into tiles; every number is fixed by data and precision."""
+
+    d: int
+    group: int  # rows of a tile
+    width: int  # columns of a panel
+    columns: int  # columns of a block of panels, or all of a smaller request
+    lanes: int  # numbers that hold the rows of one tile
+    apart: int  # numbers between features of a loaded row; 0: rows are packed, sparse
+
+
+def shape_of(rows: Any, d: int, dtype: Any, count: int) -> Shape:
+    """The shape of tiles for these rows, this precision and ``count`` columns."""
+    width = panel_width(rows, dtype)
+    sparse = isinstance(rows, CsrRows)
+    longest, apart = (rows.longest, 0) if sparse else (d, TILE_ROWS)
+    columns = min(panel_columns(d, dtype), -(-max(1, count) // 64) * 64)
+    return Shape(d, TILE_ROWS, width, columns, TILE_ROWS * longest, apart)
+
+
+def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
+    """Working memory of one thread: panels (zero on entry and exit), lanes, tile, norms.
+
+    Allocated here because every allocation in compiled code costs compile time.
+    """
+    size = shape.columns * (shape.d + shape.group + 1) + shape.lanes
+    return np.zeros(size, dtype)
+
+
+def padded(coef: NDArray[Any], places: NDArray[Any]) -> tuple[Any, Any]:
+    """Several lines of coefficients as ``product`` wants them, and their places.
+
+    With zeros up to whole tiles of lines and whole vectors of columns, and places −1 of
+    lines that do not count. One line is left as it is.
+    """
+    lines, columns = coef.shape
+    if lines == 1:
+        return coef, places
+    wide = np.zeros((-(-lines // LINES) * LINES, -(-columns // 4) * 4))
+    wide[:lines, :columns] = coef
+    more = np.full(wide.shape[0], -1, np.intp)
+    more[:lines] = places
+    return wide, more
+
+
+def _tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    """Dot products of the loaded rows with the panel of column ``at``, into ``out``."""
+
+
+@overload(_tile)
+def _overload_tile(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    return _tile_dense if is_record(rows, DenseRows) else _tile_csr
+
+
+def _tile_dense(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    dense_tile(lanes, 0, panel, at * d, d, out, at, stride)
+
+
+def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
+    for r in range(stop - start):
+        i = index[start + r]
+        first = r * rows.longest
+        length = rows.indptr[i + 1] - rows.indptr[i]
+        sparse_tile(
+            lanes, rows.indices, rows.indptr[i] - first, first, first + length,
+            panel, at * d, out, r * stride + at,
+        )  # fmt: skip
+
+
+def _weighted(values, factors):
+    """Σ values·factors in float64."""
+    total = 0.0
+    for c in range(values.size):
+        total += np.float64(values[c]) * factors[c]
+    return total
+
+
+# The one place where a sum may be reordered: kernel values themselves never are.
+weighted = njit(_weighted, allocates=False, fastmath=set(ASSOCIATIVE))
+
+
+def _product(  # noqa: PLR0912  one compiled body for all requests
+    kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space,
+    mode, offset, table, sums, places, found,
+):  # fmt: skip
+    """All requests in one body, so that their machinery is compiled once.
+
+    With K[t, c] = k(rows[index[t]], others[cols[c]]), by ``mode``:
+    ADD, ``sums[offset + t, places[m]] += Σ_c K[t, c]·coef[m, c]``;
+    STORE, ``table[offset + t, c] = K[t, c]``;
+    TURN, ``table[c, offset + t] = K[t, c]``, for blocks with fewer rows than columns:
+    filling a panel costs as much as some dozen rows make use of it.
+
+    Several lines of coefficients must be laid out by ``padded``.
+    """
+    d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
+    panels, rest = space[: columns * d], space[columns * d :]
+    tile, rest = rest[: group * columns], rest[group * columns :]
+    norms, lanes = rest[:columns], rest[columns:]
+    zero = d - d  # a constant 0 would be a type of its own, and compile everything twice
+    for first in range(0, cols.size, columns):
+        last = min(first + columns, cols.size)
+        for c in range(first, last, width):
+            fill_lanes(
+                others, cols, c, min(c + width, last), width, panels, (c - first) * d
+            )
+        for c in range(last - first):
+            norms[c] = other_norms[cols[first + c]]
+        for t in range(0, index.size, group):
+            end = min(t + group, index.size)
+            fill_lanes(rows, index, t, end, shape.apart, lanes, zero)
+            for at in range(0, last - first, width):
+                _tile(rows, index, t, end, lanes, panels, at, d, columns, tile)
+            for r in range(end - t):
+                values = tile[r * columns : r * columns + last - first]
+                transform(kernel, values, row_norms[index[t + r]], norms)
+                if mode == STORE:
+                    target = table[offset + t + r][first:last]
+                    for c in range(target.size):
+                        target[c] = values[c]
+                elif mode == TURN:
+                    for c in range(values.size):
+                        table[first + c, offset + t + r] = values[c]
+                elif coef.shape[0] == 1:
+                    factors = coef[0][first:last]
+                    sums[offset + t + r, places[0]] += weighted(values, factors)
+            if mode == ADD and coef.shape[0] > 1:
+                step = coef.shape[1]
+                for r in range(0, end - t, LINE_ROWS):
+                    for m in range(0, coef.shape[0], LINES):
+                        lines_tile(
+                            tile, r * columns, columns, coef, m * step + first, step,
+                            last - first, found,
+                        )  # fmt: skip
+                        for k in range(min(found.size, (end - t - r) * LINES)):
+                            place = places[m + k % LINES]
+                            if place >= 0:
+                                sums[offset + t + r + k // LINES, place] += found[k]
+        for c in range(first, last, width):
+            clear_lanes(
+                others, cols, c, min(c + width, last), width, panels, (c - first) * d
+            )
+
+
+product = njit(_product, allocates=False)

@@ -1,0 +1,7 @@
+"""The parts of LIBSVM's model text.
+
+- :mod:`~maxmargin.persist.libsvm_files.layout`: its lines.
+- :mod:`~maxmargin.persist.libsvm_files.reader`: text to numbers.
+- :mod:`~maxmargin.persist.libsvm_files.writer`: numbers to text, to the bit.
+- :mod:`~maxmargin.persist.libsvm_files.machines`: machines to numbers and back.
+"""

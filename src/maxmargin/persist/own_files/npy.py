@@ -1,0 +1,189 @@
+"""Arrays as npy, version 1.0, whose header is compared and never parsed.
+
+What an array is (dtype, shape, order) is said in the JSON header; the npy header must say
+the same, so that any NumPy can read the entry, and nothing is ever evaluated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.persist.own_files.malformed import MalformedError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "ArrayLine",
+    "check_values",
+    "checked_dtype",
+    "described",
+    "pieces",
+    "restored",
+]
+
+# bool, integers, floats but for the platform's own long double, text, bytes, times
+_PLAIN = re.compile(
+    r"(\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}"
+    r"|[<>][Mm]8(\[\d{0,9}[a-zA-Z]{1,2}\])?)\Z"
+)
+_MAGIC = b"\x93NUMPY\x01\x00"
+_ALIGN = 64
+_MOST_AXES = 32  # NumPy 1's limit
+_LAST_CHARACTER = 0x10FFFF
+
+
+class ArrayLine(NamedTuple):
+    """A line of the table of arrays."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    order: str  # "C" or "F"
+    sha256: str  # of the values, as they lie in the file
+
+    @property
+    def n_bytes(self) -> int:
+        """Length of the values: an integer of Python's, which does not overflow."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def text(self) -> bytes:
+        """The npy header without its padding, as NumPy writes it."""
+        return (
+            f"{{'descr': {self.dtype!r}, 'fortran_order': {self.order == 'F'}, "
+            f"'shape': {self.shape!r}, }}"
+        ).encode("ascii")
+
+
+def checked_dtype(name: object) -> np.dtype[Any]:
+    """The dtype of a name, if arrays of it may be in a file."""
+    if not isinstance(name, str) or not _PLAIN.match(name):
+        msg = (
+            f"an array has the dtype {shown(name)}; allowed are booleans, integers, "
+            "floats, text, bytes and times"
+        )
+        raise MalformedError(msg)
+    try:
+        dtype = np.dtype(name)
+    except (TypeError, ValueError) as error:  # an unknown unit of time, a huge text
+        msg = f"an array has the dtype {shown(name)}, which NumPy does not know"
+        raise MalformedError(msg) from error
+    if dtype.str != name:
+        msg = f"an array has the dtype {shown(name)}; {dtype.str!r} is how to write it"
+        raise MalformedError(msg)
+    return dtype
+
+
+def is_allowed(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of a dtype can be in a file."""
+    plain = dtype.names is None and dtype.subdtype is None and dtype.metadata is None
+    return plain and _PLAIN.match(dtype.str) is not None
+
+
+def described(array: NDArray[Any]) -> tuple[ArrayLine, NDArray[np.uint8]]:
+    """The line of an array, and its values as bytes; copied only if scattered."""
+    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = array.copy(order="C")
+    flat = array.reshape(-1, order="A").view(np.uint8)
+    digest = hashlib.sha256(flat.data).hexdigest()
+    shape = tuple(int(size) for size in array.shape)
+    return ArrayLine(array.dtype.str, shape, order, digest), flat
+
+
+def pieces(line: ArrayLine, flat: NDArray[np.uint8]) -> list[memoryview]:
+    """The npy file of an array, in parts."""
+    text = line.text()
+    before = len(_MAGIC) + 2
+    padding = -(before + len(text) + 1) % _ALIGN
+    length = len(text) + padding + 1
+    head = _MAGIC + length.to_bytes(2, "little") + text + b" " * padding + b"\n"
+    return [memoryview(head), flat.data]
+
+
+def restored(
+    line: ArrayLine, n_bytes: int, read_into: Callable[[memoryview], None]
+) -> NDArray[Any]:
+    """Read an npy file of ``n_bytes`` whose header must be that of its line.
+
+    Memory is allocated after the lengths are known to agree.
+    """
+    head = bytearray(len(_MAGIC) + 2)
+    if n_bytes < len(head):
+        msg = f"an array has {n_bytes} bytes, too few for an npy header"
+        raise MalformedError(msg)
+    read_into(memoryview(head))
+    length = int.from_bytes(head[-2:], "little")
+    n_values = n_bytes - len(head) - length
+    if not head.startswith(_MAGIC) or n_values != line.n_bytes:
+        msg = (
+            f"an array of {line.dtype} and shape {shown(line.shape)} needs "
+            f"{line.n_bytes} bytes behind an npy header of version 1.0, and there are "
+            f"{max(0, n_values)}"
+        )
+        raise MalformedError(msg)
+    text = bytearray(length)
+    read_into(memoryview(text))
+    if bytes(text).rstrip(b" \n") != line.text():
+        msg = f"an npy header says {shown(bytes(text))}, the JSON header {line.text()!r}"
+        raise MalformedError(msg)
+    try:
+        array = np.empty(line.shape, dtype=line.dtype, order=line.order)  # type: ignore[call-overload]
+    except ValueError as error:  # axes whose product overflows beside a 0
+        msg = f"an array has the shape {shown(line.shape)}, which is too large"
+        raise MalformedError(msg) from error
+    flat = array.reshape(-1, order="A").view(np.uint8)
+    if array.nbytes != line.n_bytes:
+        msg = f"an array of {line.dtype} and shape {shown(line.shape)} has no such size"
+        raise MalformedError(msg)
+    values = flat.data
+    read_into(values)
+    if hashlib.sha256(values).hexdigest() != line.sha256:
+        msg = "the values of an array do not have their SHA-256: the file is damaged"
+        raise MalformedError(msg)
+    check_values(array)
+    found: NDArray[Any] = array
+    return found
+
+
+def check_values(array: NDArray[Any]) -> None:
+    """Bits that are no value of their dtype, which NumPy would believe."""
+    kind = array.dtype.kind
+    if kind not in "bU" or not array.size:
+        return
+    flat = array.reshape(-1, order="A")
+    if kind == "b" and flat.view(np.uint8).max() > 1:
+        msg = "an array of booleans holds other bytes than 0 and 1"
+        raise MalformedError(msg)
+    if kind == "U":
+        letters = flat.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+        if letters.max() > _LAST_CHARACTER:
+            msg = "an array of text holds numbers that are no characters"
+            raise MalformedError(msg)
+
+
+def line_of(entry: object) -> ArrayLine:
+    """A line of the table of arrays in the JSON header, checked."""
+    fields = set(ArrayLine._fields)
+    if not isinstance(entry, dict) or set(entry) != fields:
+        msg = f"an entry of the table of arrays must have {', '.join(sorted(fields))}"
+        raise MalformedError(msg)
+    shape, order, digest = entry["shape"], entry["order"], entry["sha256"]
+    dtype = checked_dtype(entry["dtype"])
+    right = isinstance(shape, list) and len(shape) <= _MOST_AXES
+    if not right or not all(type(n) is int and 0 <= n < 1 << 63 for n in shape):
+        msg = f"an array has the shape {shown(shape)}: no list of counts"
+        raise MalformedError(msg)
+    if order not in ("C", "F"):
+        msg = f"an array has the order {shown(order)}: it must be 'C' or 'F'"
+        raise MalformedError(msg)
+    if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+        msg = f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16"
+        raise MalformedError(msg)
+    return ArrayLine(dtype.str, tuple(shape), order, digest)

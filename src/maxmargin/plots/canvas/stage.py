@@ -1,0 +1,174 @@
+"""The stage of a film: one figure, drawn anew for every frame."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.errors import load_extra
+from maxmargin.plots.boundary import BoundaryDisplay, shade_top
+from maxmargin.plots.canvas.marks import entry
+from maxmargin.plots.canvas.style import BLACK, CLASSES, MARKERS, VERMILION
+from maxmargin.plots.canvas.support import Supports
+from maxmargin.solvers.base import Status
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+    from maxmargin.solvers.base import Measures, Solver
+    from maxmargin.solvers.step import Step
+
+    Vector = NDArray[np.float64]
+    Table = NDArray[np.float64]
+
+__all__ = ["Frame", "Stage"]
+
+FEW = 6  # points of one step that get large rings
+LINES = 5  # of a caption
+WIDTH = 115  # letters of a line
+DPI = 90
+
+
+class Frame(NamedTuple):
+    """What is kept of a snapshot; its arrays are copies."""
+
+    units: int
+    n_iter: int
+    beta: Vector
+    bias: float
+    scores: Vector  # f at the training points
+    step: Step
+    measures: Measures
+    status: Status
+
+    def repeats(self, other: Frame) -> bool:
+        """Whether nothing has happened in between."""
+        return (
+            self.n_iter == other.n_iter
+            and self.step.words == other.step.words
+            and np.array_equal(self.beta, other.beta)
+        )
+
+
+class Stage:
+    """One figure, drawn anew for every frame. It is none of pyplot's."""
+
+    def __init__(
+        self,
+        solver: Solver,
+        rows: Table,
+        labels: NDArray[Any],
+        classes: NDArray[Any],
+        problem: Problem,
+        grid: tuple[Table, Table],
+        axis_labels: tuple[str, str],
+    ) -> None:
+        module = load_extra("matplotlib.figure", extra="plot", purpose="an animation")
+        self.figure = module.Figure(figsize=(8.0, 5.6), dpi=DPI)
+        self.ax = self.figure.add_axes((0.09, 0.28, 0.64, 0.64))
+        self.caption = self.figure.text(0.02, 0.165, "", fontsize=8.5, va="top")
+        self.rows, self.labels, self.classes = rows, labels, classes
+        self.side = np.where(labels == classes[1], 1.0, -1.0)
+        self.bound = np.maximum(-problem.lower, problem.upper)
+        self.grid, self.axis_labels = grid, axis_labels
+        self.name = type(solver).__name__
+        self.figure.legend(
+            handles=self._entries(), loc="upper left", bbox_to_anchor=(0.745, 0.93),
+            fontsize="small", title="ring area grows with α", title_fontsize="small",
+        )  # fmt: skip
+
+    def prepare(self, frames: list[Frame], values: Table) -> None:
+        """Fix what must not change between frames: shades, and the size of rings."""
+        self.top = shade_top(values[:, -1])
+        self.largest = max(float(np.abs(frame.beta).max()) for frame in frames) or 1.0
+
+    def picture(self, frame: Frame, response: Table) -> bytes:
+        """One frame as a PNG."""
+        # Ticks and limits stay as they are: to make them anew takes a third of the time.
+        for artist in [*self.ax.collections, *self.ax.lines]:
+            artist.remove()
+        alpha = np.abs(frame.beta)
+        some = np.flatnonzero(alpha)
+        limit = np.where(np.isinf(self.bound), self.largest, self.bound)
+        BoundaryDisplay(
+            xx0=self.grid[0],
+            xx1=self.grid[1],
+            response=response,
+            points=self.rows,
+            labels=self.labels,
+            classes=self.classes,
+            supports=Supports(
+                self.rows[some],
+                np.minimum(1.0, alpha[some] / limit[some]),
+                alpha[some] >= self.bound[some],
+                self.side[some] * frame.scores[some] < 0.0,
+            ),
+            top=self.top,
+            axis_labels=self.axis_labels,
+        ).plot(ax=self.ax, key=False, colorbar=False)
+        self._ring(list(frame.step.points))
+        self.ax.set_title(_headline(self.name, frame), fontsize="medium", loc="left")
+        self.caption.set_text(_wrapped(frame.step.words))
+        with io.BytesIO() as buffer:
+            self.figure.savefig(buffer, format="png", dpi=DPI)
+            return buffer.getvalue()
+
+    def _ring(self, points: list[int]) -> None:
+        """The points that the step was about."""
+        from matplotlib.patheffects import withStroke
+
+        at = self.rows[points]
+        few = len(points) <= FEW
+        width = 2.4 if few else 1.4
+        self.ax.scatter(
+            at[:, 0],
+            at[:, 1],
+            s=420.0 if few else 150.0,
+            marker="o",
+            facecolors="none",
+            edgecolors=VERMILION,
+            linewidths=width,
+            zorder=6,
+            # a dark rim, which grey shows in a crowd
+            path_effects=[withStroke(linewidth=2.0 * width, foreground=BLACK)],
+        )
+        if len(points) == 2:
+            self.ax.plot(at[:, 0], at[:, 1], color=VERMILION, linestyle=":", zorder=6)
+
+    def _entries(self) -> list[Any]:
+        def mark(label: str, marker: str, size: float, **look: Any) -> Any:
+            look = {"markerfacecolor": "none", **look}
+            return entry(label, marker=marker, markersize=size, **look)
+
+        return [
+            *(
+                mark(str(name), MARKERS[k], 5, markerfacecolor=CLASSES[k][0],
+                     markeredgecolor=CLASSES[k][1])
+                for k, name in enumerate(self.classes)
+            ),
+            mark("support, free", "o", 9),
+            mark("support, at bound", "D", 9),
+            mark("support, wrong side", "x", 5),
+            mark("this step's points", "o", 13, color=VERMILION, markeredgewidth=2.2),
+            entry("boundary f = 0", linestyle="-", lw=2.0),
+            entry("margins f = ±1", linestyle="--", lw=1.2),
+        ]  # fmt: skip
+
+
+def _headline(name: str, frame: Frame) -> str:
+    now = frame.measures
+    words = f"{name}, iteration {frame.n_iter:,}: dual {now.dual:.5g}, "
+    words += f"gap {now.gap:.3g}"
+    if frame.status is Status.RUNNING:
+        return words
+    ending, _, _ = frame.status.stop.value.partition(":")
+    return f"{words}; {ending}"
+
+
+def _wrapped(words: str) -> str:
+    """At most so many lines; what is longer ends in dots."""
+    return "\n".join(textwrap.wrap(words, WIDTH, max_lines=LINES, placeholder=" …"))

@@ -1,0 +1,361 @@
+r"""Crammer and Singer's linear machine by a sequential dual method.
+
+Problem: :class:`~maxmargin.problem.linear_crammer_singer.LinearJointProblem`, rows dense
+or sparse.
+
+Update. A visit to row i computes the gradients :math:`G_{im} = w_m\cdot x_i + e_{im}` of
+its classes and solves for all of them exactly,
+
+.. math:: \beta_{im} \leftarrow \min\bigl(C_i1[m=y_i],\
+          \beta_{im} + (\lambda - G_{im})/\|x_i\|^2\bigr),\quad
+          \lambda:\ \sum_m\beta_{im} = 0;\qquad
+          w_m \leftarrow w_m + \Delta\beta_{im}x_i
+
+An epoch visits the rows in a new random order. Classes and rows that are satisfied by
+more than a tenth of the worst violation of the epoch before are left out (shrinking)
+until the next look at all (:mod:`~maxmargin.solvers.linear.classes.visits`).
+
+Every few epochs XW' is computed for all rows; it gives primal, dual and gap, and says who
+must come back. When the next look is due follows from how fast the gap fell, and from
+what a look costs against an epoch.
+
+In a run that takes longer, the β that are not at a bound are moved all at once every
+twenty epochs, by conjugate gradients
+(:mod:`~maxmargin.solvers.linear.classes.active_set`): digits, C = 1, gap 1e-6: 600
+epochs, without them 4500.
+
+Stop: relative duality gap ≤ tol.
+
+Cost: a visit reads the row once for every class that is watched, two or three in the end,
+and once more for every class that moves; a look reads all rows once for every class.
+Memory: three tables of n·K numbers, and three of W's size.
+
+References: S. Keerthi, S. Sundararajan, K.-W. Chang, C.-J. Hsieh and C.-J. Lin, "A
+sequential dual method for large scale multi-class linear SVMs", KDD 2008; K. Crammer and
+Y. Singer, "On the algorithmic implementation of multiclass kernel-based vector machines",
+JMLR 2, 2001.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.design.class_rows import blank, by_class, times, weights_of
+from maxmargin.errors import OVERFLOW, InputError, NumericalError
+from maxmargin.problem import (
+    LinearJointModel,
+    LinearJointProblem,
+    linear_joint_figures,
+)
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.classes.crammer_singer import feasible
+from maxmargin.solvers.linear.classes import visits as at
+from maxmargin.solvers.linear.classes.active_set import Face, climb, face_of, take
+from maxmargin.solvers.step import Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Index = NDArray[np.intp]
+    Table = NDArray[np.float64]
+    Vector = NDArray[np.float64]
+
+__all__ = ["LinearCrammerSinger"]
+
+_SLICE = 1 << 24  # numbers read in one unit
+_VISIT = 100  # numbers that could be read in the time of what else a visit does
+_DEFAULT_EPOCHS = 100_000
+_SHARE = 0.1  # of the worst violation: who is satisfied by more is left out
+_SOLVED = 0.02  # of the violation at the last look
+_FIRST, _EVERY = 40, 20  # epochs before conjugate gradients, and between them
+_SELDOM = 2  # a look may be put off until epochs have read so many times as much
+_OVERHEAD = 3000  # products in the time that it takes to begin and end a look
+_DRIFT = 50  # epochs after which W is computed anew
+_ROUNDING, _LOOKS = 1e-11, 10  # a gap that is rounding if so many looks do not halve it
+
+
+@dataclass(slots=True)
+class State:
+    """β and W = β'X, who is visited, and what the last look at all rows found."""
+
+    beta: Table
+    W: Table  # by class for dense rows, by feature for sparse ones
+    table: Table  # of every row C and ‖x‖²
+    watched: NDArray[np.int32]  # of every row how many classes, and which
+    order: Index
+    place: Index
+    figures: Vector
+    work: Table  # room for a few numbers of every class
+    some: NDArray[np.int32]  # and for its name
+    face: Face | None = None  # of conjugate gradients under way
+    climb_at: int = _FIRST  # epoch after which they are due
+    wait: int = _EVERY
+    look_at: int = 0  # epoch after which all rows are looked at again
+    looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
+    outputs: Table = field(default_factory=lambda: np.empty((0, 0)))  # at that look
+    fresh: bool = False  # nothing moved since
+    gap: float = np.inf  # relative, at that look
+    gap_at: int = 0  # epoch of that look
+    best: float = np.inf  # the least gap, when it was halved last
+    since: int = 0  # looks since then
+    exact_at: int = 0  # epoch at which W was computed anew
+
+    @property
+    def epoch(self) -> int:
+        """Epochs done, those of few rows included."""
+        return int(self.place[at.EPOCH])
+
+
+@dataclass(frozen=True)
+class LinearCrammerSinger(Steppable):
+    """All classes in one problem, a row at a time.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap accepted.
+    max_iter : int
+        Epochs at most, n visits each; −1 for 100,000. An iteration of conjugate gradients
+        counts as a visit to every row that has a part in it.
+    seed : int
+        Of the order of the rows.
+    shrinking : bool
+        Whether rows and classes that are satisfied are left out for a while.
+    conjugate : bool
+        Whether conjugate gradients help.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = -1
+    seed: int = 0
+    shrinking: bool = True
+    conjugate: bool = True
+    criterion = "relative_gap"
+    unit = "slice"
+
+    def start(self, problem: LinearJointProblem, warm: Table | None = None) -> State:
+        """β = 0 or the repaired ``warm``, and its W."""
+        if not isinstance(problem, LinearJointProblem):
+            msg = (
+                f"LinearCrammerSinger solves all classes in one problem, and this is a "
+                f"{type(problem).__name__}: use DualDescent for two classes, and "
+                "CrammerSinger with a kernel"
+            )
+            raise InputError(msg)
+        design, n, K = problem.design, problem.n, problem.n_classes
+        if not np.isfinite(design.norms).all():
+            raise NumericalError(OVERFLOW)
+        if warm is not None:
+            warm = np.ascontiguousarray(warm, np.float64)
+        beta = feasible(problem, warm)
+        share = _SHARE if self.shrinking else np.inf
+        return State(
+            beta=beta,
+            W=weights_of(design, beta) if beta.any() else blank(design, K),
+            table=np.column_stack([problem.C, design.norms]),
+            watched=np.zeros((n, K + 1), np.int32),
+            order=np.empty(n, np.intp),
+            place=np.array([0, 0, 0, 0, 0, 0, 0, 0, -1, 0], np.intp),
+            figures=np.array([np.inf, share, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            work=np.empty((5, K)),
+            some=np.empty(K, np.int32),
+        )
+
+    def advance(self, problem: LinearJointProblem, state: State, budget: int) -> Status:
+        """At most ``budget`` slices of epochs, iterations, or looks at all rows."""
+        for _ in range(budget):
+            status = self._unit(problem, state)
+            if status is not Status.RUNNING:
+                return status
+        return Status.RUNNING
+
+    def _unit(self, problem: LinearJointProblem, state: State) -> Status:
+        design, place = problem.design, state.place
+        if state.face is not None:
+            return self._climb(problem, state, state.face)
+        if np.isinf(state.looked.primal):
+            return self._look(problem, state)
+        if self._over(problem, state) and state.fresh:
+            return Status.MAX_ITER
+        place[at.EVENT] = state.look_at
+        if self.conjugate:
+            place[at.EVENT] = min(state.look_at, state.climb_at)
+        place[at.MOST] = (self._limit - 1) * problem.n
+        state.figures[at.ENOUGH] = _SOLVED * state.looked.violation
+        state.fresh = False
+        ended = at.visit(
+            design.rows, design.scaling, state.table, state.beta, state.watched, state.W,
+            state.work, state.some, state.order, place, state.figures, self.seed,
+            max(1, _SLICE // (_VISIT + _average(problem) * problem.n_classes)),
+        )  # fmt: skip
+        if not ended:
+            return Status.RUNNING
+        waiting = state.epoch >= state.climb_at and place[at.LEFT] > 0
+        if self.conjugate and waiting and not self._over(problem, state):
+            return self._begin(problem, state)
+        return self._look(problem, state)
+
+    # -- conjugate gradients ---------------------------------------------------------
+
+    def _begin(self, problem: LinearJointProblem, state: State) -> Status:
+        """Find the face, if it is worth it."""
+        face = face_of(
+            problem.design, state.table, state.beta, state.watched, state.W,
+            state.order[: state.place[at.LEFT]], state.work,
+        )  # fmt: skip
+        if face is None:
+            state.wait *= 2
+            state.climb_at = state.epoch + state.wait
+            return self._look(problem, state) if self._due(state) else Status.RUNNING
+        rest = self._limit * problem.n - int(state.place[at.VISITS])
+        face.iterations[1] = min(face.iterations[1], rest // face.rows.size)
+        state.face = face
+        return Status.RUNNING
+
+    def _climb(self, problem: LinearJointProblem, state: State, face: Face) -> Status:
+        """Some iterations; at the end, go where they lead."""
+        design = problem.design
+        done = int(face.iterations[0])
+        read = 2 * face.classes.size * _average(problem) + 4 * state.W.size
+        ended = climb(
+            design.rows, design.scaling, state.table, state.beta, face, state.work[4],
+            max(1, _SLICE // read),
+        )  # fmt: skip
+        state.place[at.VISITS] += (int(face.iterations[0]) - done) * face.rows.size
+        if not ended:
+            return Status.RUNNING
+        gain, far = take(design, state.table, state.beta, state.W, face, state.work)
+        state.face = None
+        if far:
+            state.wait = _EVERY
+        elif not gain > 0.0:
+            state.wait *= 2
+        state.climb_at = state.epoch + state.wait
+        state.place[at.STEPS] += gain > 0.0
+        if self._due(state) or self._over(problem, state):
+            return self._look(problem, state)
+        return Status.RUNNING
+
+    def _due(self, state: State) -> bool:
+        return state.epoch >= state.look_at
+
+    # -- looks -----------------------------------------------------------------------
+
+    def _look(self, problem: LinearJointProblem, state: State) -> Status:
+        """Primal, dual and gap; who must come back; when to look next."""
+        if state.epoch - state.exact_at >= _DRIFT:
+            state.W = weights_of(problem.design, state.beta)
+            state.exact_at = state.epoch
+        state.outputs = times(problem.design, state.W, problem.n_classes)
+        model = self._shown(problem, state, state.W, state.outputs)
+        both, worst = linear_joint_figures(problem, model)
+        if not np.isfinite(both.primal):
+            raise NumericalError(OVERFLOW)
+        state.looked, state.fresh = Measures(both.primal, both.dual, worst), True
+        gap = both.relative_gap
+        stuck = self._is_stuck(state, gap)
+        state.look_at = state.epoch + self._patience(problem, state, gap)
+        state.gap, state.gap_at = gap, state.epoch
+        # What the rows that were left suggest is too small for all of them.
+        limit = _SHARE * worst if self.shrinking else np.inf
+        state.figures[at.LIMIT], state.figures[at.WORST] = limit, 0.0
+        left = at.choose(
+            state.outputs, problem.codes, state.table, state.beta, state.watched, limit,
+            state.order,
+        )  # fmt: skip
+        state.place[[at.NEXT, at.LEFT, at.SHUFFLED, at.STEPS]] = 0, left, 0, 0
+        if gap <= self.tol:
+            return Status.CLOSED
+        if self._over(problem, state):
+            return Status.MAX_ITER
+        return Status.STALLED if stuck else Status.RUNNING
+
+    def _is_stuck(self, state: State, gap: float) -> bool:
+        """Whether nothing moves any more, or by rounding alone; counts the look."""
+        state.since += 1
+        if gap < 0.5 * state.best:
+            state.best, state.since = gap, 0
+        still = state.epoch > state.gap_at and state.place[at.STEPS] == 0
+        return bool(still or (state.best <= _ROUNDING and state.since >= _LOOKS))
+
+    def _patience(self, problem: LinearJointProblem, state: State, gap: float) -> int:
+        """Epochs until the gap, falling as before, is down at tol; not too many."""
+        look = problem.n * problem.n_classes + _OVERHEAD
+        epoch = 1 + 4 * int(state.place[at.LEFT])
+        rare = min(state.epoch // 2, _SELDOM * look // epoch)
+        most = max(1, min(20, state.epoch), rare)
+        if not (0.0 < gap < state.gap < np.inf and state.epoch > state.gap_at):
+            return most
+        fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
+        return int(np.clip(np.log(gap / max(self.tol, 1e-16)) / fall, 1, most))
+
+    # -- what others see ---------------------------------------------------------------
+
+    def measure(self, problem: LinearJointProblem, state: State) -> Measures:  # noqa: ARG002
+        """Figures of the last look at all rows."""
+        return state.looked
+
+    def model(self, problem: LinearJointProblem, state: State) -> LinearJointModel:
+        """The current β with its own W."""
+        W = state.W.copy()
+        outputs = state.outputs.copy() if state.fresh else None
+        if outputs is None:
+            outputs = times(problem.design, W, problem.n_classes)
+        shown = self._shown(problem, state, W, outputs)
+        return shown._replace(W=np.ascontiguousarray(shown.W), beta=state.beta.copy())
+
+    def _shown(
+        self, problem: LinearJointProblem, state: State, W: Table, outputs: Table
+    ) -> LinearJointModel:
+        lines, scaling = by_class(problem.design, W), problem.design.scaling
+        bias = scaling * lines[:, -1] if scaling else np.zeros(problem.n_classes)
+        return LinearJointModel(lines, bias, state.beta, outputs)
+
+    def explain(self, problem: LinearJointProblem, state: State) -> Step:
+        """The last row that was moved."""
+        i, moved, left = state.place[[at.ROW, at.MOVED, at.LEFT]].tolist()
+        if i < 0:
+            origin = "that of the given β" if state.beta.any() else "0"
+            return Step(f"Nothing done yet: W is {origin}.")
+        violation, before, after = state.figures[[at.VIOLATION, at.BEFORE, at.AFTER]]
+        words = (
+            f"Epoch {state.epoch + 1}: row {i} missed its optimality by {violation:.3g} "
+            f"and moved {moved} classes; β of its own class {problem.codes[i]} went from "
+            f"{before:.4g} to {after:.4g}. {left:,} of {problem.n:,} rows are visited, "
+            f"the relative gap at the last look was {state.looked.relative_gap:.3g}."
+        )
+        if state.face is not None:
+            words += (
+                f" Iteration {state.face.iterations[0]} of conjugate gradients on "
+                f"{state.face.rows.size:,} rows is done."
+            )
+        numbers = {
+            "i": i,
+            "before": float(before),
+            "after": float(after),
+            "violation": float(violation),
+            "classes": moved,
+            "epoch": state.epoch,
+            "active": left,
+        }
+        return Step(words, numbers, (i,))
+
+    def n_iter(self, state: State) -> int:
+        """As many epochs as all visits would make if no row had been left out."""
+        n = int(state.table.shape[0])
+        return -(-int(state.place[at.VISITS]) // max(1, n))
+
+    @property
+    def _limit(self) -> int:
+        return self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
+
+    def _over(self, problem: LinearJointProblem, state: State) -> bool:  # noqa: ARG002
+        return self.n_iter(state) >= self._limit
+
+
+def _average(problem: LinearJointProblem) -> int:
+    """Numbers in a row."""
+    return max(1, problem.design.stored // max(1, problem.n))

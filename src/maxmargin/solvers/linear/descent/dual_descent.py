@@ -1,0 +1,352 @@
+r"""Dual coordinate descent: one β at a time, w kept beside it.
+
+Problem: :class:`~maxmargin.problem.LinearProblem` without a free intercept and with the
+penalty ½‖w‖², any of its losses, dense or sparse rows.
+
+Update. With :math:`F_i = x_i\cdot w + p_i + r_i\beta_i` and
+:math:`q_i = \|x_i\|^2 + r_i`, the best β for row i alone is
+
+.. math:: \beta_i \leftarrow \operatorname{clip}\bigl(
+          S_{\varepsilon/q_i}(\beta_i - F_i/q_i),\ l_i,\ u_i\bigr),\qquad
+          w \leftarrow w + \Delta\beta_i\,x_i
+
+(S is the soft threshold). An epoch visits the rows in a new random order. A row at a
+bound, or at the kink of |β|, that is satisfied by more than the worst violation of the
+epoch before is left out (shrinking) until the next look at all rows.
+
+Now and then f = Xw is computed for all rows; it gives primal, dual and gap, and says
+which rows must come back. Such a look is due when what the visits met promises that the
+gap is down at tol (:mod:`~maxmargin.solvers.linear.descent.gap_forecast`), and at the
+latest after eight epochs, then after as many as there were before, up to twenty. The
+primal is that of w with the best weight for the constant column
+(:mod:`~maxmargin.solvers.linear.descent.best_constant`): an epoch leaves that one, which
+every row moves, the furthest off: now and then half of the gap was its. In a run that
+takes longer, epochs of squared losses are made in the same order and extrapolated
+(:mod:`~maxmargin.solvers.linear.descent.anderson`). Bounds that are met and left again
+are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
+conjugate gradients move all β between their bounds at once
+(:mod:`~maxmargin.solvers.linear.descent.active_set`). One class of 20 newsgroups, hinge,
+to 1e-6: 53 epochs in the place of 1,596.
+
+Stop: relative duality gap ≤ tol.
+
+Cost: one pass over the rows that are left an epoch, one over all a look; memory
+O(n + d).
+
+References: C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear
+SVM", ICML 2008 (algorithm 3); C.-H. Ho and C.-J. Lin, "Large-scale linear support vector
+regression", JMLR 13, 2012; Q. Bertrand and M. Massias, "Anderson acceleration of
+coordinate descent", AISTATS 2021.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin._jit.random import shuffle
+from maxmargin.errors import InputError
+from maxmargin.problem import (
+    LinearModel,
+    LinearProblem,
+    linear_dual,
+    linear_objective,
+    linear_violation,
+)
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear.descent.active_set import face_step
+from maxmargin.solvers.linear.descent.anderson import Epochs
+from maxmargin.solvers.linear.descent.best_constant import best_shift
+from maxmargin.solvers.linear.descent.gap_forecast import Outlook
+from maxmargin.solvers.linear.descent.visits import GRAIN, unsettled, visit
+from maxmargin.solvers.linear.warm_start import Ray
+from maxmargin.solvers.step import Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = ["DualDescent"]
+
+_SLICE = 1 << 24  # numbers read in one unit
+_DEFAULT_EPOCHS = 100_000
+_SOLVED = 0.02  # of the violation at the last look
+_SLOW = 30  # epochs from which on more is tried
+_CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
+_FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
+_FIRST = 8  # epochs before the first look, unless the gap is down before
+_SLOWER = 1.5  # by how much more than it did the gap will take
+_DRIFT = 50  # epochs after which w is computed anew
+
+
+@dataclass(slots=True)
+class State:
+    """β and w = X'β, the order of the epoch, and what the last look at all rows found."""
+
+    table: NDArray[np.float64]  # of every row β, p, lower, upper, ridge, q
+    w: Vector
+    order: NDArray[np.intp]
+    place: NDArray[np.intp]  # next in the order, how many are left in it, visits
+    figures: Vector
+    epoch: int = 0
+    shuffled: bool = False
+    look_at: int = _FIRST  # epoch after which all rows are looked at again
+    outlook: Outlook = field(default_factory=Outlook)
+    worst: float = np.inf  # violation at the last look, or in the first epoch
+    nothing: float = np.inf  # what w = 0 pays: no less than the optimum
+    looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
+    outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
+    shift: float = 0.0  # of the constant's weight, at that look
+    gap: float = np.inf  # relative, at the last look
+    gap_at: int = 0  # epoch of that look
+    exact_at: int = 0  # epoch at which w was computed anew
+    crawls: bool = False  # whether tol was far away at the last look
+    window: Index = field(default_factory=lambda: np.empty(0, np.intp))
+    epochs: Epochs = field(default_factory=Epochs)  # of the rows ``window``
+
+    @property
+    def beta(self) -> Vector:
+        """The dual variables, a column of the table."""
+        return self.table[:, 0]
+
+
+@dataclass(frozen=True)
+class DualDescent(Steppable):
+    """Dual coordinate descent.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap accepted.
+    max_iter : int
+        Epochs at most, n visits each; −1 for 100,000.
+    seed : int
+        Of the order of the rows.
+    shrinking : bool
+        Whether rows that are satisfied are left out for a while.
+    anderson : bool
+        Whether epochs of squared losses are extrapolated.
+    faces : bool
+        Whether a slow run of another loss takes steps for all β between their bounds.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = -1
+    seed: int = 0
+    shrinking: bool = True
+    anderson: bool = True
+    faces: bool = True
+    criterion = "relative_gap"
+    unit = "slice"
+
+    takes_rays = True
+
+    def start(self, problem: LinearProblem, warm: Vector | Ray | None = None) -> State:
+        """β = 0, or ``warm`` within the box, and its w."""
+        if problem.free or problem.lasso:
+            msg = (
+                "dual coordinate descent has neither a free intercept nor the penalty "
+                "l1: use solver='auto'"
+            )
+            raise InputError(msg)
+        if not np.isfinite(np.where(problem.ridge > 0.0, 0.0, problem.upper)).all():
+            msg = "dual coordinate descent needs a finite C: use SVC for a hard margin"
+            raise InputError(msg)
+        design = problem.design
+        if isinstance(warm, Ray):
+            beta, w = warm.best(problem)
+        elif warm is not None:
+            beta = np.clip(np.asarray(warm, np.float64), problem.lower, problem.upper)
+            w = design.back(beta)
+        else:
+            beta, w = np.zeros(problem.n), np.zeros(design.width)
+        order = np.flatnonzero(problem.lower < problem.upper)
+        known = (beta, problem.p, problem.lower, problem.upper, problem.ridge)
+        return State(
+            table=np.column_stack([*known, design.norms + problem.ridge]),
+            w=w,
+            order=order,
+            place=np.array([0, order.size, 0], np.intp),
+            figures=np.array([np.inf, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
+            nothing=problem.unfitted,
+        )
+
+    def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
+        """At most ``budget`` slices of an epoch, or looks at all rows."""
+        design = problem.design
+        if self._limit == 0:
+            self._look(problem, state)
+            return Status.MAX_ITER
+        average = max(1, design.stored // max(1, problem.n))
+        visits = max(1, _SLICE // average)
+        for _ in range(budget):
+            if state.place[0] >= state.place[1]:
+                status = self._end_of_epoch(problem, state)
+                if status is not Status.RUNNING:
+                    return status
+                continue
+            if not state.shuffled:
+                if len(state.epochs) <= 1:  # epochs to be extrapolated are alike
+                    shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
+                state.shuffled = True
+            visit(
+                design.rows, design.scaling, state.table, problem.epsilon, state.w,
+                state.order, state.place, state.figures, visits,
+            )  # fmt: skip
+        return Status.RUNNING
+
+    def _end_of_epoch(self, problem: LinearProblem, state: State) -> Status:
+        state.epoch += 1
+        worst = float(state.figures[1])
+        state.figures[0] = worst if self.shrinking and worst > 0.0 else np.inf
+        state.outlook.epoch(float(state.figures[6]))
+        state.figures[1] = state.figures[6] = 0.0
+        state.place[0], state.shuffled = 0, False
+        if self.anderson and state.epoch >= _SLOW and problem.squared:
+            if not state.epochs:
+                state.window = state.order[: state.place[1]].copy()
+            if state.epochs.keep(state.beta[state.window], state.w):
+                self._jump(problem, state)
+        over = self.n_iter(state) >= self._limit
+        if over or self._is_due(problem, state, worst):
+            self._look(problem, state)
+            if state.looked.relative_gap <= self.tol:
+                return Status.CLOSED
+            if state.looked.violation <= GRAIN:  # nobody would move
+                return Status.STALLED
+        return Status.MAX_ITER if over else Status.RUNNING
+
+    def _is_due(self, problem: LinearProblem, state: State, worst: float) -> bool:
+        """Whether to look at all rows now."""
+        # Solved for the rows that are left: the others may want to come back.
+        solved = worst <= _SOLVED * state.worst < np.inf or worst <= GRAIN
+        if solved or state.place[1] == 0:
+            return True
+        if state.epoch == 1:
+            state.worst = worst
+        dual = linear_dual(problem, state.beta.copy(), state.w)
+        gap = min(state.outlook.gap, state.nothing - dual)
+        closed = gap <= self.tol * max(abs(dual), abs(dual + gap))
+        return closed or state.epoch >= state.look_at
+
+    def _jump(self, problem: LinearProblem, state: State) -> None:
+        """To the best combination of the last epochs, if it is one."""
+        found = state.epochs.best(problem, state.window)
+        if found is not None:
+            state.table[state.window, 0], state.w = found
+
+    @property
+    def _limit(self) -> int:
+        return self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
+
+    def _look(self, problem: LinearProblem, state: State) -> None:
+        """Primal, dual and gap; who must come back; when to look next."""
+        if state.crawls:
+            self._cross_face(problem, state)
+        if state.epoch - state.exact_at >= _DRIFT:
+            state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
+        about, state.shift = abs(state.shift), 0.0
+        state.outputs = problem.design.times(state.w)
+        plain = self._model(problem, state, state.outputs)
+        worst = linear_violation(problem, plain)
+        if problem.design.scaling and state.epoch:
+            weight = float(state.w[-1])
+            state.shift = best_shift(problem, state.outputs, weight, about)
+        both = linear_objective(problem, self._shifted(problem, state, plain))
+        state.looked = Measures(both.primal, both.dual, worst)
+        state.outlook.found(both.gap)
+        gap = state.looked.relative_gap
+        state.look_at = state.epoch + self._patience(problem, state, gap)
+        state.gap, state.gap_at, state.worst = gap, state.epoch, worst
+        # What the rows that were left suggest is too small for all of them.
+        state.figures[0] = state.looked.violation if self.shrinking else np.inf
+        order = np.empty(problem.n, np.intp)
+        left = unsettled(
+            state.outputs, state.table, problem.epsilon, state.figures[0], order
+        )
+        state.order, state.place[:2] = order, (0, left)
+        state.epochs.clear()
+
+    def _cross_face(self, problem: LinearProblem, state: State) -> None:
+        """Newton steps for the β between their bounds, as long as they meet others."""
+        for _ in range(_FACES):
+            moved = face_step(problem, state.beta.copy(), state.w)
+            if moved is None:
+                return
+            state.table[moved.some, 0], state.w = moved.beta, moved.w
+            if not moved.met:
+                return
+
+    def _patience(self, problem: LinearProblem, state: State, gap: float) -> int:
+        """Epochs until the next look, whatever the visits promise."""
+        most, ahead = max(1, min(20, state.epoch)), np.inf
+        if 0.0 < gap < state.gap < np.inf:
+            fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
+            # Ever more slowly, as a rule.
+            ahead = np.ceil(_SLOWER * np.log(gap / max(self.tol, 1e-16)) / fall)
+        late = self.faces and state.epoch >= _SLOW and not problem.squared
+        state.crawls = bool(late and ahead > _CRAWL)
+        return _SOON if state.crawls else most
+
+    def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
+        """Figures of the last look at all rows."""
+        return state.looked
+
+    def model(self, problem: LinearProblem, state: State) -> LinearModel:
+        """The current β with its own w; after a look, the best constant besides."""
+        fresh = state.gap_at == state.epoch and state.place[0] == 0 and state.epoch
+        f = state.outputs if fresh else problem.design.times(state.w)
+        plain = self._model(problem, state, f)
+        plain = plain._replace(w=plain.w.copy(), pull=plain.w.copy())
+        return self._shifted(problem, state, plain) if fresh else plain
+
+    def _model(
+        self, problem: LinearProblem, state: State, outputs: Vector
+    ) -> LinearModel:
+        """Of w as it is."""
+        scaling = problem.design.scaling
+        bias = float(scaling * state.w[-1]) if scaling else 0.0
+        return LinearModel(state.w, bias, state.beta.copy(), outputs, state.w)
+
+    def _shifted(
+        self, problem: LinearProblem, state: State, plain: LinearModel
+    ) -> LinearModel:
+        """With the weight of the constant that the last look found."""
+        if not state.shift:
+            return plain
+        w, scaling = plain.w.copy(), problem.design.scaling
+        w[-1] += state.shift
+        f = plain.outputs + scaling * state.shift
+        return plain._replace(w=w, bias=float(scaling * w[-1]), outputs=f)
+
+    def explain(self, problem: LinearProblem, state: State) -> Step:
+        """The last row that was moved."""
+        row, before, after, F = state.figures[2:6].tolist()
+        if row < 0:
+            return Step("Nothing done yet: w = 0.")
+        i = int(row)
+        left = int(state.place[1])
+        words = (
+            f"Epoch {state.epoch + 1}: of row {i} β moved from {before:.4g} to "
+            f"{after:.4g}, for its gradient was {F:.3g}; {left:,} of {problem.n:,} rows "
+            f"are visited, the relative gap at the last look was "
+            f"{state.looked.relative_gap:.3g}."
+        )
+        numbers = {
+            "i": i,
+            "before": before,
+            "after": after,
+            "gradient": F,
+            "epoch": state.epoch,
+            "active": left,
+        }
+        return Step(words, numbers, (i,))
+
+    def n_iter(self, state: State) -> int:
+        """As many epochs as all visits would make if no row had been left out."""
+        n = int(state.table.shape[0])
+        return -(-int(state.place[2]) // max(1, n))

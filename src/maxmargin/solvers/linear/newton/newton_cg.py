@@ -1,0 +1,243 @@
+r"""Newton's method by conjugate gradients: squared losses of many columns.
+
+Problem: :math:`\min_{w,b}\tfrac12\|w\|^2 + \sum_i\frac1{2r_i}e_i^2`, where :math:`e_i` is
+by how much row i misses its margin or its tube. Rows with :math:`e_i \ne 0` are active.
+
+Update: conjugate gradients for :math:`Hs = -\nabla P` with :math:`H = I + X_I^\top
+D X_I`, of which only products with vectors are needed: one pass over the active rows
+each. Then the minimum of P along s, as in :mod:`maxmargin.solvers.linear.newton.newton`,
+which also has the free intercept; here H is that of the centred rows without being made.
+
+Preconditioner: half the diagonal of H and its largest part, that of the mean row; where
+columns or active rows are few, and as soon as that is worth its price, Cholesky's factor
+of H of a part of the active rows (:mod:`maxmargin.solvers.linear.newton.preconditioner`).
+Measured on 20000 dense rows of 800 columns at C = 1: 30 iterations with the factor, 719
+with LIBLINEAR's diagonal, to a relative gap of 1e-6.
+
+A run of conjugate gradients ends when an iteration gains less than a share η of the mean
+one (Nash and Sofer), :math:`\eta = \min(\tfrac12, \sqrt{g^\top M^{-1}g/P})`, of which the
+first is halved after every step that gained little: coarse in the beginning, fine towards
+the end and where classes are nearly separable, as coarse steps would be short ones there.
+It also ends when its residual, which would be the next gradient, is small enough for tol.
+
+Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
+:math:`\tfrac12\|\nabla P\|^2`.
+
+Cost: a pass over the active rows for every iteration, two over all rows for every Newton
+step. Memory: a few n × 1 and d × 1, and a factor of at most d × d.
+
+References: C.-J. Hsia, W.-L. Chiang and C.-J. Lin, "Preconditioned conjugate gradient
+methods in truncated Newton frameworks for large-scale linear classification", ACML 2018;
+L. Galli and C.-J. Lin, "A study on truncated Newton methods for linear classification",
+IEEE TNNLS 33, 2022; S. Nash and A. Sofer, "Assessing a search direction within a
+truncated-Newton method", Operations Research Letters 9, 1990.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.design.some_rows import there_and_back
+from maxmargin.design.vectors import dot, forward, turn
+from maxmargin.errors import OVERFLOW, NumericalError
+from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.linear.newton.preconditioner import (
+    Active,
+    Preconditioner,
+    active_rows,
+    chosen,
+    pass_price,
+)
+from maxmargin.solvers.linear.newton.state import (
+    Standing,
+    begin,
+    model_of,
+    move,
+    refresh,
+    stopped,
+    told,
+)
+from maxmargin.solvers.step import Step
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import LinearModel, LinearProblem
+    from maxmargin.solvers.linear.warm_start import Warm
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["NewtonCg"]
+
+_NAME = "Newton's method by conjugate gradients"
+_LIMIT = 100_000  # iterations; a hundred are usual
+_LOOSE, _TIGHT = 0.5, 1e-3  # the largest η, in the beginning and when it is hard
+_SLOW = 0.01  # of P: with a gain below it the next step is made with more care
+_ENOUGH = 0.5  # of the gap that tol allows: a residual that small need not fall further
+
+
+@dataclass(slots=True)
+class Run:
+    """One run of conjugate gradients, for one Newton step."""
+
+    active: Active
+    gradient: Vector
+    s: Vector
+    r: Vector  # −∇P − Hs
+    d: Vector
+    rz: float  # r·M⁻¹r
+    share: float  # η
+    model: float = 0.0  # ∇P·s + ½s·Hs
+    count: int = 0
+
+
+@dataclass(slots=True)
+class State:
+    """Where it stands, the run of conjugate gradients under way, the preconditioner."""
+
+    at: Standing
+    run: Run | None = None
+    inverse: Preconditioner | None = None
+    share: float = _LOOSE  # the largest η
+    n_iter: int = 0
+    last: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NewtonCg(Steppable):
+    """Newton's method by preconditioned conjugate gradients, for squared losses.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap accepted.
+    max_iter : int
+        Iterations of conjugate gradients at most; −1 for 100 000.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = -1
+    criterion = "relative_gap"
+    takes_weights = True
+    unit = "CG iteration"
+
+    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+        """At w = 0, or at X'β of the given β."""
+        return State(begin(problem, _NAME, warm))
+
+    def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
+        """At most ``budget`` iterations; the last one of a run takes the step, too."""
+        for _ in range(budget):
+            status = self._verdict(problem, state)
+            if status is not Status.RUNNING:
+                return status
+            if state.run is None:
+                state.run = _begin(problem, state)
+            self._iterate(problem, state, state.run)
+        return self._verdict(problem, state)
+
+    def measure(self, problem: LinearProblem, state: State) -> Measures:
+        """Figures of the last Newton step, and of the β that it asks for."""
+        return Measures.of_linear(problem, self.model(problem, state))
+
+    def model(self, problem: LinearProblem, state: State) -> LinearModel:
+        """The w of the last Newton step, and the β that it asks for."""
+        return model_of(problem, state.at)
+
+    def explain(self, problem: LinearProblem, state: State) -> Step:
+        """What conjugate gradients promise; after the last of them, what they gave."""
+        if not state.n_iter:
+            return Step("Nothing done yet.")
+        count = int(state.last["count"])
+        numbers = {"iteration": state.n_iter, **state.last}
+        words = (
+            f"Iteration {count} of conjugate gradients, {state.n_iter} in all: by the "
+            f"quadratic model P falls by {state.last['promise']:.4g}; the residual is "
+            f"{state.last['residual']:.3g}."
+        )
+        if state.run is None:
+            step, more = told(problem, state.at)
+            words, numbers = f"{words} {step}", numbers | more
+        return Step(words, numbers)
+
+    def n_iter(self, state: State) -> int:
+        """Iterations of conjugate gradients."""
+        return state.n_iter
+
+    @property
+    def _limit(self) -> int:
+        return self.max_iter if self.max_iter >= 0 else _LIMIT
+
+    def _verdict(self, problem: LinearProblem, state: State) -> Status:
+        if self._limit == 0:
+            return Status.MAX_ITER
+        if state.run is None:
+            refresh(problem, state.at)
+            status = stopped(state.at, self.tol)
+            if status is not Status.RUNNING:
+                return status
+        return Status.MAX_ITER if state.n_iter >= self._limit else Status.RUNNING
+
+    def _iterate(self, problem: LinearProblem, state: State, run: Run) -> None:
+        """One iteration, and the Newton step if it is the last."""
+        active, design, inverse = run.active, problem.design, state.inverse
+        assert inverse is not None  # it came with the run
+        image, along = there_and_back(design, active.some, active.weight, run.d)
+        image += run.d
+        if active.mean is not None:
+            image -= along * active.mean
+        length = run.rz / dot(run.d, image)
+        sr, sg, rr = forward(run.s, run.r, run.d, image, run.gradient, length)
+        if not np.isfinite(rr):
+            raise NumericalError(OVERFLOW)
+        inverse.spent += pass_price(design, active.some.size)
+        run.count += 1
+        state.n_iter += 1
+        model = 0.5 * (sg - sr)
+        gain, run.model = model - run.model, model
+        state.last = {"count": run.count, "promise": -model, "residual": np.sqrt(rr)}
+        if (
+            run.count * gain >= run.share * model
+            or 0.5 * rr <= _ENOUGH * self.tol * state.at.primal
+            or state.n_iter >= self._limit
+        ):
+            _step(problem, state, run)
+            return
+        z = inverse.solve(design, run.r)
+        rz = dot(run.r, z)
+        turn(run.d, z, rz / run.rz)
+        run.rz = rz
+
+
+def _step(problem: LinearProblem, state: State, run: Run) -> None:
+    """The Newton step that a run was for."""
+    at, mean = state.at, run.active.mean
+    shift = 0.0 if mean is None else -dot(mean, run.s)
+    level = at.level
+    move(problem, at, run.s, shift)
+    state.run = None
+    if at.level != level:
+        state.inverse, state.share = None, _LOOSE
+        return
+    assert state.inverse is not None
+    state.inverse.stale |= at.last["changed"] > 0
+    if at.last["gain"] < _SLOW * at.primal:
+        state.share = max(_TIGHT, 0.5 * state.share)
+
+
+def _begin(problem: LinearProblem, state: State) -> Run:
+    """A run for the current active rows."""
+    at, design = state.at, problem.design
+    now = np.flatnonzero(at.beta)
+    weight = np.maximum(at.loss.rise[now], at.loss.fall[now])
+    active = active_rows(design, at.rows[now], weight, free=problem.free)
+    state.inverse = chosen(design, active, state.inverse, state.n_iter)
+    gradient = at.w - at.pull
+    r = -gradient
+    d = state.inverse.solve(design, r)
+    rz = dot(r, d)
+    share = min(state.share, float(np.sqrt(rz / at.primal)))
+    return Run(active, gradient, np.zeros_like(r), r, d, rz, share)

@@ -1,0 +1,196 @@
+r"""Preconditioners for H = I + X'DX: a diagonal and the mean row, or a factor of H.
+
+With m the weighted mean of the active rows and σ the sum of their weights,
+
+.. math:: H = I + (X - 1m^\top)^\top D(X - 1m^\top) + \sigma mm^\top ,
+
+and the last part, of rank one, is by far the largest where columns have no negative
+numbers: words, counts, ones for categories. It is kept; of the second part half the
+diagonal is, for the whole of it may be worse than nothing. The inverse is Sherman and
+Morrison's. To 1e-3 at C = 1, iterations with LIBLINEAR's :math:`0.99I +
+0.01\mathrm{diag}(H)`, with diag(H), and with this: 200,000 × 100,000 rows of 50 positive
+numbers 27, 12, 9; a class of 20 newsgroups 37, 76, 32.
+
+A factor is Cholesky's, of H of a part of the active rows where columns are few; where
+active rows are few it is that of :math:`D^{-1} + XX^\top`, and
+
+.. math:: H^{-1} = I - X^\top(D^{-1} + XX^\top)^{-1}X .
+
+Either costs more than an iteration with the diagonal. It is made at once where that is
+little, and else when iterations have cost as much: the sum of both is then at most twice
+what the better one of them would have been. The same holds for making it anew. Costs are
+counted, not measured: the same for every number of threads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.design.factor import Factor, cholesky, factor_of
+from maxmargin.design.hessian import curvature
+from maxmargin.design.some_rows import back, squares, times
+from maxmargin.design.vectors import dot
+from maxmargin.parallel import one_blas_thread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.design.operator import Design
+
+    Index = NDArray[np.intp]
+    Matrix = NDArray[np.float64]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Active", "Preconditioner", "active_rows", "chosen", "pass_price"]
+
+_LARGEST = 4000  # columns or rows of a factor
+_MIX = 0.5  # of the diagonal of X'DX of centred rows
+_LEAST_MASS = 1e-300  # of weights that are all 0
+_ROWS = 3  # rows a column from which a factor is made, at least
+_SHARE = 64  # d² for every stored number that they may cost: about as much as two passes
+_EAGER = 20  # passes over X that a factor may cost at once
+# Nanoseconds: of a product in the BLAS, in a sparse XX', and of a number in a pass.
+_BLAS, _SCATTER, _DENSE, _SPARSE = 1.0 / 32.0, 1.0, 0.7, 3.0
+_SLAB = 4096  # columns whose XX' is made at a time
+
+
+@dataclass(slots=True)
+class Active:
+    """The active rows of a Newton step."""
+
+    some: Index
+    weight: Vector  # 1/r
+    mass: float  # of the weights
+    mean: Vector | None  # of the rows, if the intercept is free
+
+
+def active_rows(design: Design, some: Index, weight: Vector, *, free: bool) -> Active:
+    """What a Newton step needs to know of them."""
+    mass = float(weight.sum())
+    mean = back(design, some, weight) / mass if free and mass > 0.0 else None
+    return Active(some, weight, mass, mean)
+
+
+@dataclass(slots=True)
+class Preconditioner:
+    """M⁻¹; one of the three is there, and what was spent on iterations with it."""
+
+    diagonal: Vector | None = None
+    mean: tuple[Vector, float] | None = None  # v, c of M⁻¹ = diagonal⁻¹ − c·vv'
+    columns: Factor | None = None  # of H
+    rows: tuple[Factor, Active] | None = None  # of D⁻¹ + XX', and for which rows
+    spent: float = 0.0
+    stale: bool = False  # whether it is that of other rows than the active ones
+
+    def solve(self, design: Design, r: Vector) -> Vector:
+        """M⁻¹r."""
+        if self.diagonal is not None:
+            found = r / self.diagonal
+            if self.mean is not None:
+                v, share = self.mean
+                found -= share * dot(v, r) * v
+            return found
+        with one_blas_thread():
+            if self.columns is not None:
+                return self.columns.solve(r)
+            assert self.rows is not None
+            factor, active = self.rows
+            u = times(design, active.some, r)
+            if active.mean is not None:
+                u -= dot(active.mean, r)
+            v = factor.solve(u)
+            z = r - back(design, active.some, v)
+            if active.mean is not None:
+                z += float(v.sum()) * active.mean
+            return z
+
+
+def pass_price(design: Design, count: int) -> float:
+    """What a product with so many rows costs."""
+    return (_SPARSE if design.sparse else _DENSE) * design.stored * count / design.n
+
+
+def chosen(
+    design: Design, active: Active, before: Preconditioner | None, seed: int
+) -> Preconditioner:
+    """The one for these rows: that of the step before, or a new one."""
+    width, count = design.width, active.some.size
+    drawn = min(count, max(_ROWS * width, _SHARE * design.stored // width**2))
+    columns = _BLAS * (drawn * width**2 + 0.5 * width**3)
+    if width > _LARGEST:
+        columns = np.inf
+    each = design.stored / design.n
+    rows = 0.5 * _BLAS * count**3
+    rows += _SCATTER * each * count**2 if design.sparse else _BLAS * each * count**2
+    if count > _LARGEST:
+        rows = np.inf
+    price = min(columns, rows)
+    if before is not None and before.diagonal is None:
+        if not before.stale or before.spent < price:
+            return before
+    else:
+        spent = 0.0 if before is None else before.spent
+        if price > max(spent, _EAGER * pass_price(design, design.n)):
+            return _diagonal(design, active, spent)
+    if rows < columns:
+        return Preconditioner(rows=(_row_factor(design, active), active))
+    return Preconditioner(columns=_column_factor(design, active, drawn, seed))
+
+
+def _diagonal(design: Design, active: Active, spent: float) -> Preconditioner:
+    """That of the centred rows, and the mean row unless a free intercept took it away."""
+    found = squares(design, active.some, active.weight)
+    mean, mass = active.mean, active.mass
+    if mean is None:
+        mean = back(design, active.some, active.weight / max(mass, _LEAST_MASS))
+    diagonal = 1.0 + _MIX * np.maximum(found - mass * mean * mean, 0.0)
+    if active.mean is not None:
+        return Preconditioner(diagonal=diagonal, spent=spent)
+    v = mean / diagonal
+    share = mass / (1.0 + mass * dot(mean, v))
+    return Preconditioner(diagonal=diagonal, mean=(v, share), spent=spent)
+
+
+def _column_factor(design: Design, active: Active, drawn: int, seed: int) -> Any:
+    """Cholesky's factor of H, from so many of the active rows."""
+    some, weight = active.some, active.weight
+    if drawn < some.size:
+        chance = np.random.default_rng(seed).random(some.size)
+        picked = np.flatnonzero(chance < drawn / some.size)
+        weight = weight[picked] * (some.size / picked.size)
+        some = some[picked]
+    free = active.mean is not None
+    constant = 1.0 if free else design.scaling
+    return factor_of(curvature(design, constant, weight, some), free=free)[0]
+
+
+def _row_factor(design: Design, active: Active) -> Any:
+    """Cholesky's factor of D⁻¹ + XX', of centred rows if the intercept is free."""
+    K = _products(design, active.some)
+    if active.mean is not None:
+        along = times(design, active.some, active.mean)
+        K -= along
+        K -= along[:, None]
+        K += dot(active.mean, active.mean)
+    diagonal = np.einsum("ii->i", K)
+    # What rounding left of a semi-definite matrix is kept positive.
+    diagonal += 1.0 / active.weight + 1e-13 * float(diagonal.max(initial=0.0))
+    return cholesky(K)
+
+
+def _products(design: Design, some: Index) -> Matrix:
+    """XX' of some rows."""
+    if design.sparse:
+        part = design.X[some].astype(np.float64)
+        K: Matrix = (part @ part.T).toarray()
+    else:
+        K = np.zeros((some.size, some.size))
+        with one_blas_thread():
+            for first in range(0, design.X.shape[1], _SLAB):
+                slab = design.X[some, first : first + _SLAB].astype(np.float64)
+                K += slab @ slab.T
+    K += design.scaling**2
+    return K

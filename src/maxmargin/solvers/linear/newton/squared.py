@@ -1,0 +1,111 @@
+r"""Squared losses of many rows.
+
+With :math:`z = -(f + p)` the β that f asks for is :math:`(z \mp \varepsilon)/r` outside
+the tube and 0 within; the loss is :math:`\tfrac12\sum r\beta^2`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from maxmargin._jit import ASSOCIATIVE, njit
+from maxmargin.errors import InputError
+from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.parallel import Workers
+    from maxmargin.problem import LinearProblem
+
+    Vector = NDArray[np.float64]
+
+__all__ = ["Loss", "loss_of"]
+
+
+class Loss(NamedTuple):
+    """1/r of every row for β > 0 and for β < 0 (0: not allowed), and ε."""
+
+    rise: Vector
+    fall: Vector
+    epsilon: float
+
+    def of(self, rows: NDArray[np.intp]) -> Loss:
+        """Those of some rows, which stand for all."""
+        each = self.rise.size / rows.size
+        return Loss(each * self.rise[rows], each * self.fall[rows], self.epsilon)
+
+    def look(
+        self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
+    ) -> Sums:
+        """β becomes that of z − t·u; its sums."""
+
+        def part(at: slice, found: Vector) -> None:
+            _look(
+                z[at], u[at], t, self.rise[at], self.fall[at], self.epsilon, beta[at],
+                found,
+            )  # fmt: skip
+
+        return in_parts(workers, z.size, part)
+
+
+def _strengths(lower, upper, ridge, rise, fall):
+    """1/r for either sign of β; False where a loss is no square."""
+    squares = True
+    for i in range(ridge.size):
+        up, down = upper[i] > 0.0, lower[i] < 0.0
+        rise[i] = 1.0 / ridge[i] if up else 0.0
+        fall[i] = 1.0 / ridge[i] if down else 0.0
+        bounded = (up and upper[i] < np.inf) or (down and lower[i] > -np.inf)
+        moved = upper[i] < 0.0 or lower[i] > 0.0
+        if bounded or moved or ((up or down) and not ridge[i] > 0.0):
+            squares = False
+    return squares
+
+
+_strengths = njit(_strengths)
+
+
+def loss_of(problem: LinearProblem, name: str) -> Loss:
+    """The losses of all rows."""
+    if problem.lasso:
+        msg = (
+            f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
+            "penalty='l2', or solver='lasso-newton'"
+        )
+        raise InputError(msg)
+    rise, fall = np.empty(problem.n), np.empty(problem.n)
+    if not _strengths(problem.lower, problem.upper, problem.ridge, rise, fall):
+        msg = (
+            f"{name} needs a loss with a second derivative, and the one given is a hinge "
+            "or a tube without a square: use loss='squared_hinge' (LinearSVR: "
+            "'squared_epsilon_insensitive'), or solver='auto'"
+        )
+        raise InputError(msg)
+    return Loss(rise, fall, problem.epsilon)
+
+
+def _look(z, u, t, rise, fall, epsilon, beta, found):
+    """β and the sums of z − t·u."""
+    square, along, curved, total, size = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(z.size):
+        at = z[i] - t * u[i]
+        over, under = at - epsilon, at + epsilon
+        strength, excess = 0.0, 0.0
+        if over > 0.0:
+            strength, excess = rise[i], over
+        if under < 0.0:
+            strength, excess = fall[i], under
+        one = strength * excess
+        beta[i] = one
+        square += one * excess
+        along += one * u[i]
+        curved += strength * u[i] * u[i]
+        total += one
+        size += abs(one)
+    found[0], found[1], found[2], found[3], found[4] = square, along, curved, total, size
+
+
+_look = njit(_look, fastmath=set(ASSOCIATIVE))

@@ -1,0 +1,264 @@
+r"""What Newton's methods share: where they stand, a step along a direction, the gap.
+
+For the β that w asks for, :math:`\beta_i = \pm e_i/r_i`,
+
+.. math:: P(w, b) - D(\beta) = \tfrac12\|w - X^\top\beta\|^2 - b\sum\beta
+          = \tfrac12\|\nabla P(w)\|^2 \quad\text{where } \sum\beta = 0,
+
+so that the gradient is the certificate, free of the cancellation in P − D.
+
+With many more rows than columns the first steps are taken on an eighth of the rows, drawn
+at random, each of which stands for eight (and before that on an eighth of these): they
+find out which rows are active at a fraction of the price. All rows come into play when a
+step gains little. What is drawn depends on n alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from maxmargin.design.some_rows import back, times
+from maxmargin.design.vectors import dot
+from maxmargin.errors import OVERFLOW, NumericalError
+from maxmargin.problem import LinearModel, response
+from maxmargin.solvers.base import Status
+from maxmargin.solvers.linear.newton.line_search import balance, search
+from maxmargin.solvers.linear.newton.predicted_dual import Foreseen, Proof, foreseen
+from maxmargin.solvers.linear.newton.squared import Loss, loss_of
+from maxmargin.solvers.linear.warm_start import Warm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import LinearProblem
+
+    Index = NDArray[np.intp]
+    Vector = NDArray[np.float64]
+
+__all__ = [
+    "Standing", "begin", "levels", "model_of", "move", "refresh", "stopped", "told",
+]  # fmt: skip
+
+_GROWTH = 8  # how many times more rows come into play
+_ROWS = 8  # rows a column that a part must have
+_FEWEST = 2000  # rows that it must have
+_ROUGH = 0.1  # of P: a gain below it ends the part
+_LONGEST = 10  # steps that it may take
+_SOON = 16.0  # times the gap that would do: a gain below which a step may be the last
+_TRUSTED = 1e-10  # of P: a difference of P and D that is more than rounding
+_STILL = 1e-13  # of P: a gain that is rounding
+_PATIENCE = 5  # steps with no more than that, and no smaller gap
+
+
+@dataclass(slots=True)
+class Standing:
+    """Where a method stands. ``z`` and ``beta`` have an entry for every row in play."""
+
+    whole: Loss  # of all rows
+    loss: Loss  # of those in play
+    w: Vector
+    bias: float
+    z: Vector  # −(f + p)
+    beta: Vector  # that w asks for
+    pull: Vector
+    depth: NDArray[np.uint8]  # of every row: in play at this level and below
+    level: int  # 0: all rows are in play
+    rows: Index  # those in play
+    fresh: bool = False  # whether β, X'β and the figures are those of w
+    still: int = 0  # steps in a row that gained nothing but rounding
+    here: int = 0  # steps with these rows
+    steps: int = 0
+    primal: float = np.inf
+    gap: float = np.inf
+    best: float = np.inf
+    proof: Proof | None = None  # a β with a smaller gap, which is then ``gap``
+    last: dict[str, float] = field(default_factory=dict)
+
+
+def begin(problem: LinearProblem, name: str, warm: Vector | Warm | None) -> Standing:
+    """At w = 0 on a part of the rows; or on all at the given w, or X'β of the given β."""
+    design, n = problem.design, problem.n
+    everyone = np.arange(n)
+    loss = loss_of(problem, name)
+    w, z = np.zeros(design.width), -problem.p
+    at = Standing(
+        loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
+    )
+    if isinstance(warm, Warm) and warm.w.any():
+        at.w, at.bias = warm.w.copy(), warm.bias if problem.free else 0.0
+        at.z -= times(design, everyone, at.w)
+        at.z -= at.bias
+        return at
+    if isinstance(warm, Warm):
+        warm = warm.beta
+    if warm is not None and warm.any():
+        at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
+        at.z -= times(design, everyone, at.w)
+        return at
+    at.level, at.depth = levels(n, design.width)
+    if at.level:
+        _enter(problem, at)
+    return at
+
+
+def levels(n: int, width: int) -> tuple[int, NDArray[np.uint8]]:
+    """How many times an eighth of the rows is worth a try, and who is in which."""
+    level = 0
+    while n // _GROWTH ** (level + 1) >= max(_FEWEST, _ROWS * width):
+        level += 1
+    depth = np.zeros(n if level else 0, np.uint8)
+    if level:
+        # Drawn, as every eighth row could be one class only.
+        chance = np.random.default_rng(n).random(n, np.float32)
+        for one in range(1, level + 1):
+            depth += chance < 1.0 / _GROWTH**one
+    return level, depth
+
+
+def _enter(problem: LinearProblem, at: Standing) -> None:
+    """The rows of the level come into play."""
+    at.rows = np.flatnonzero(at.depth >= at.level)
+    count = at.rows.size
+    at.loss, p = at.whole, problem.p
+    if at.level:
+        at.loss, p = at.whole.of(at.rows), p[at.rows]
+    at.z = -p
+    if at.w.any():
+        at.z -= times(problem.design, at.rows, at.w)
+    at.z -= at.bias
+    at.beta, at.fresh, at.still, at.here = np.zeros(count), False, 0, 0
+
+
+def refresh(problem: LinearProblem, at: Standing) -> None:
+    """β, X'β and the figures of w, if they are not known."""
+    while not at.fresh:
+        idle = np.zeros_like(at.z)
+        sums = at.loss.look(problem.design.workers, at.z, idle, 0.0, at.beta)
+        _weigh(problem, at, sums.square)
+        at.best, at.fresh = at.gap, True
+        if at.level and at.gap == 0.0:  # nothing to be learnt from these rows
+            at.level -= 1
+            _enter(problem, at)
+
+
+def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
+    """Free intercept, X'β, P and the gap, from z and its β."""
+    design, total = problem.design, 0.0
+    if problem.free:
+        ones = np.ones_like(at.z)
+        t, sums = balance(at.loss, design.workers, at.z, ones, at.beta)
+        at.z -= t
+        at.bias += t
+        square, total = sums.square, sums.total
+    at.pull, at.proof = back(design, at.rows, at.beta), None
+    gradient = at.w - at.pull
+    at.primal = 0.5 * (dot(at.w, at.w) + square)
+    at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
+    if not np.isfinite(at.primal + at.gap):
+        raise NumericalError(OVERFLOW)
+
+
+def move(
+    problem: LinearProblem, at: Standing, s: Vector, shift: float, hope: float = 0.0
+) -> None:
+    """The best step along (s, shift); then more rows, if it gained little.
+
+    With a direction that solves Newton's equation to rounding, ``hope`` is the relative
+    gap that would do.
+    """
+    workers, slope = problem.design.workers, dot(at.w - at.pull, s)
+    u = times(problem.design, at.rows, s)
+    u += shift
+    line = slope, dot(at.w, s), dot(s, s)
+    active = at.beta != 0.0
+    ahead = None
+    near = -slope <= _SOON * hope * at.primal
+    if near and not at.level and not problem.free:  # which would demand Σβ = 0
+        ahead = foreseen(problem, at.loss, at.beta, u)
+    t, sums = search(at.loss, workers, at.z, u, line, at.beta)
+    origin, at.w = at.w, at.w + t * s
+    at.bias += t * shift
+    at.z -= t * u
+    before = at.primal
+    _weigh(problem, at, sums.square)
+    if ahead is not None and at.gap > hope * at.primal:
+        _prove(problem, at, ahead, origin + s, hope)
+    gain = before - at.primal
+    at.steps += 1
+    at.here += 1
+    at.last = {
+        "t": t, "slope": slope, "gain": gain, "rows": at.z.size, "primal": at.primal,
+        "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
+        "changed": int(np.count_nonzero(active != (at.beta != 0.0))),
+    }  # fmt: skip
+    tiny = gain <= _STILL * at.primal and at.gap > 0.5 * at.best
+    at.still = at.still + 1 if tiny else 0
+    at.best = min(at.best, at.gap)
+    if at.level and (gain <= _ROUGH * at.primal or at.here >= _LONGEST):
+        at.level -= 1
+        _enter(problem, at)
+
+
+def _prove(
+    problem: LinearProblem, at: Standing, ahead: Foreseen, pull: Vector, hope: float
+) -> None:
+    """Take β⁺ for the gap, if it is small enough with it.
+
+    But for what was cut off, ``pull`` is X'β⁺: a pass over X only if that would do.
+    """
+    if at.primal - ahead.dual(pull) <= hope * at.primal:
+        pull = back(problem.design, at.rows, ahead.beta)
+        gap = at.primal - ahead.dual(pull)
+        if _TRUSTED * at.primal < gap < at.gap:
+            at.proof, at.gap = Proof(ahead.beta, pull), gap
+
+
+def stopped(at: Standing, tol: float) -> Status:
+    """CLOSED, STALLED or RUNNING; the figures must be fresh."""
+    if at.level:
+        return Status.RUNNING
+    if at.gap <= tol * at.primal:
+        return Status.CLOSED
+    return Status.STALLED if at.still >= _PATIENCE else Status.RUNNING
+
+
+def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
+    """The last step, in words and numbers."""
+    last = at.last
+    rows = int(last["rows"])
+    where = f"all {rows} rows"
+    if rows < problem.n:
+        where = f"{rows} rows, which stand for all {problem.n}"
+    relative = last["gap"] / last["primal"] if last["primal"] > 0.0 else 0.0
+    words = (
+        f"Newton step {at.steps} on {where}: {last['t']:.4g} of the step proposed is "
+        f"best; P falls by {last['gain']:.4g} to {last['primal']:.6g}, the relative gap "
+        f"is {relative:.3g}, {last['active']:.0f} rows are active, {last['changed']:.0f} "
+        "changed sides."
+    )
+    return words, {"step": at.steps, **last, "relative_gap": relative}
+
+
+def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
+    """The current w, and the β that it asks for or a better one."""
+    design = problem.design
+    bias = at.bias if problem.free else 0.0
+    if design.scaling:
+        bias = float(at.w[-1]) * design.scaling
+    if at.fresh and not at.level:
+        outputs = -at.z - problem.p
+        beta, pull = at.beta, at.pull
+        if at.proof is not None:
+            beta, pull = at.proof.beta, at.proof.pull
+        return LinearModel(at.w.copy(), bias, beta.copy(), outputs, pull.copy())
+    everyone = np.arange(problem.n)
+    outputs = times(design, everyone, at.w)
+    if problem.free:
+        z = -(problem.p + outputs)
+        bias, _ = balance(at.whole, design.workers, z, np.ones_like(z), np.empty_like(z))
+        outputs += bias
+    beta = response(problem, outputs)
+    return LinearModel(at.w.copy(), bias, beta, outputs, back(design, everyone, beta))

@@ -1,0 +1,389 @@
+r"""The free points of a working set, solved together: steps of an active-set method.
+
+Problem: that of :mod:`maxmargin.solvers.smo.pairs`, q points whose kernel block is
+stored. At large C most of the pair steps go into few points that are strictly between
+their bounds, and whose kernel matrix is nearly singular: each pair undoes what others
+did.
+
+Update. With f the n free points and one column of A for each sum, solve
+
+.. math:: \begin{pmatrix}K_{ff} + \lambda I & A\\ A^\top & 0\end{pmatrix}
+          \begin{pmatrix}\delta\\ b\end{pmatrix} = \begin{pmatrix}-F_f\\ 0\end{pmatrix}
+
+by Cholesky's factor; λ is what rounding of K amounts to, more where the factor fails. Go
+along δ. Where a β meets its bound (or 0, the kink of |β|) it stays there, and δ becomes
+the way to the minimum without it: with H the inverse on the sums, h its column of that
+point k,
+
+.. math:: \delta \leftarrow \delta - h\,\delta_k/h_k,\qquad H \leftarrow H - hh^\top/h_k.
+
+H is never made: its columns are solved for some at a time, and corrected by those of the
+points that left before. At the end F is computed anew with K as it is, without λ, and the
+way is gone once more from there, while that halves the violation: a proximal method
+(R. T. Rockafellar, 1976) whose every step descends. The dual rises by
+
+.. math:: t\,(-F_f^\top d) - \tfrac12 t^2\,d^\top K d,\qquad
+          t = \min(1, -F_f^\top d / d^\top K d),\quad d \text{ the whole way},
+
+or nothing moves. Points at a bound that want to leave it are for pair steps.
+
+Cost: n³/3 for the factor, 2n² for each column, n for each pair of points that left: as
+many points may leave as take no longer than the factor, or 128. 8n(n + …) bytes.
+
+When: see :mod:`maxmargin.solvers.smo.turns`. The BLAS has one thread.
+
+References: J. Nocedal and S. Wright, "Numerical Optimization", 2006, §16.5;
+S. Vishwanathan, A. Smola and M. Murty, "SimpleSVM", ICML 2003; M. Vogt and V. Kecman,
+"Active-set methods for support vector machines", 2005.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from maxmargin._jit import inlined, njit
+from maxmargin.parallel import one_blas_thread
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin.problem import Problem
+
+    Index = NDArray[np.intp]
+    Matrix = NDArray[np.float64]
+    Vector = NDArray[np.float64]
+
+__all__ = ["Way", "free_points", "operations", "scratch_size", "solve_free"]
+
+_WORSE, _FACTORS = 5.0, 4  # λ, first √n of K's rounding, grows by this; factors tried
+_PASSES = 4  # ways gone with one factor
+_SLOW = 0.5  # of the violation of the free ones, that another way must leave behind
+_NEAR = 0.1  # of the violation aimed at: near enough
+_COLUMNS = 16  # of H that are solved for at a time
+_LEAVE, _PART = 128, 6  # points that may leave: so many, or this part of them
+_ROUNDING = 1e-10  # of K, at least: H would be all rounding
+_OFF = 1e-14  # of Σ|β|, that a sum may be off
+_SINGULAR = 1e-9  # of a diagonal value of H, that is left of it when rounding took over
+_FLOPS = 9.0  # of the factor, in the time that a pair step takes for a point of a sweep
+_CALL = 3e6  # points of sweeps, in the time of the calls around it
+_DONE, _WANTS, _FULL = 0, 1, 2
+
+
+def _lower_triangle(K, points, jitter, out):
+    """The lower triangle of K at these points, with jitter on its diagonal."""
+    for a in range(points.size):
+        row, line = K[points[a]], out[a]
+        for b in range(a + 1):
+            line[b] = row[points[b]]
+        line[a] += jitter
+
+
+def _columns_times(K, q, points, d, out):
+    """Out = Σ d_i K_i on the leading q columns, in float64."""
+    for k in range(q):
+        out[k] = 0.0
+    for a in range(points.size):
+        step, row = d[a], K[points[a]][:q]
+        if step != 0.0:
+            for k in range(q):
+                out[k] += step * row[k]
+
+
+def _first_end(z, delta, low, high):
+    """How much of delta can be gone, at most all of it, and who meets an end there."""
+    share, k = 1.0, -1
+    for i in range(z.size):
+        d = delta[i]
+        room = high[i] - z[i] if d > 0.0 else z[i] - low[i]
+        if room < share * abs(d):
+            share, k = max(room, 0.0) / abs(d), i
+    return share, k
+
+
+_first_end = inlined(_first_end)
+
+
+def _walk(z, delta, low, high, slot, columns, gone, left, count):
+    """Go along delta, in place, leaving out who meets an end: (how it ended, count, who).
+
+    ``slot`` tells which of ``columns`` is the one of a point (−1: none), ``gone`` has
+    the h/√h_k of those that left, ``left`` is True for them.
+    """
+    n = z.size
+    while True:
+        share, k = _first_end(z, delta, low, high)
+        if k < 0:
+            for i in range(n):
+                z[i] = min(max(z[i] + delta[i], low[i]), high[i])
+            return _DONE, count, -1
+        if count == gone.shape[0]:
+            return _FULL, count, k
+        if slot[k] < 0:
+            return _WANTS, count, k
+        h, whole = gone[count], columns[slot[k]]
+        for i in range(n):
+            h[i] = whole[i]
+        for s in range(count):
+            other = gone[s]
+            weight = other[k]
+            for i in range(n):
+                h[i] -= weight * other[i]
+        if not h[k] > _SINGULAR * whole[k]:
+            return _FULL, count, k
+        end = high[k] if delta[k] > 0.0 else low[k]
+        rest = 1.0 - share
+        pull, scale = rest * delta[k] / h[k], 1.0 / np.sqrt(h[k])
+        for i in range(n):
+            z[i] = min(max(z[i] + share * delta[i], low[i]), high[i])
+            delta[i] = rest * delta[i] - pull * h[i]
+            h[i] *= scale
+        z[k], left[k] = end, True
+        for i in range(n):
+            if left[i]:
+                delta[i] = 0.0
+        count += 1
+
+
+_lower_triangle = njit(_lower_triangle, allocates=False)
+_columns_times = njit(_columns_times, allocates=False)
+_walk = njit(_walk, allocates=False)
+
+
+class Way(NamedTuple):
+    """What a step did: points moved, what the dual gained, its operations."""
+
+    moved: int
+    gain: float
+    cost: float
+    whole: bool  # whether it went as far as it wanted
+
+
+def _ends(problem: Problem, members: Index, beta: Vector) -> tuple[Vector, Vector]:
+    """The next end below and above every β: of its box, or the kink of |β|."""
+    low, high = problem.lower[members], problem.upper[members]
+    if problem.epsilon > 0.0:
+        low = np.where(beta >= 0.0, np.maximum(low, 0.0), low)
+        high = np.where(beta <= 0.0, np.minimum(high, 0.0), high)
+    return low, high
+
+
+def free_points(problem: Problem, members: Index, beta: Vector) -> Index:
+    """Those strictly between two ends."""
+    low, high = _ends(problem, members, beta)
+    return np.flatnonzero((beta > low) & (beta < high))
+
+
+def _leavers(n: int) -> int:
+    """Points that may leave in one step."""
+    return min(n, max(_LEAVE, n // _PART))
+
+
+def operations(n: int, q: int) -> float:
+    """What a step on n free points of q is counted for, in points of sweeps."""
+    return _CALL + n**3 / (3.0 * _FLOPS) + 4.0 * n * n + 2.0 * n * q
+
+
+def scratch_size(n: int) -> int:
+    """Numbers of scratch that :func:`solve_free` takes."""
+    return n * (n + _leavers(n) + _COLUMNS)
+
+
+class _Face(NamedTuple):
+    """The free points as they are before a step, and the ends of where they may go."""
+
+    K: NDArray[Any]
+    q: int
+    points: Index
+    slope: Vector  # the gradient, with the price of |β|
+    beta: Vector
+    low: Vector
+    high: Vector
+    sums: Matrix  # one column of 0 and 1 for each
+
+    def change(self, z: Vector) -> Vector:
+        """What F becomes more by when the free ones move to z, for all of W."""
+        out = np.empty(self.q)
+        _columns_times(self.K, self.q, self.points, z - self.beta, out)
+        return out
+
+
+class _Inverse:
+    """H of the free points, by the factor of K_ff + λI in the front of ``scratch``."""
+
+    def __init__(self, face: _Face, jitter: float, scratch: Vector) -> None:
+        n = face.points.size
+        square = scratch[: n * n].reshape(n, n)
+        self.failed, self.tried = 1, 0
+        while self.failed and self.tried < _FACTORS:
+            _lower_triangle(face.K, face.points, jitter, square)
+            # The lower triangle by rows is the upper one by columns, as Fortran has it.
+            self._upper, self.failed = dpotrf(square.T, clean=0, overwrite_a=1)
+            self.tried += 1
+            jitter *= _WORSE
+        self._sums = face.sums
+        if not self.failed and face.sums.size:
+            self._border = dpotrs(self._upper, face.sums)[0]
+            self._small = np.linalg.inv(face.sums.T @ self._border)
+
+    def times(self, right: Any) -> Any:
+        """H·right; right has one column or several, in Fortran's order."""
+        found = dpotrs(self._upper, right)[0]
+        if self._sums.size:
+            found -= self._border @ (self._small @ (self._sums.T @ found))
+        return found
+
+
+def solve_free(
+    problem: Problem,
+    members: Index,
+    K: NDArray[Any],
+    F: Vector,
+    beta: Vector,
+    points: Index,
+    scratch: Vector,
+    *,
+    noise: float,
+    goal: float,
+) -> Way:
+    """Solve the free points together, in place.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    members : ndarray of int of shape (q,)
+        The points of the working set.
+    K : ndarray of shape (at least q, at least q)
+        Their kernel values, with the ridge on the diagonal.
+    F, beta : ndarray of shape (q,)
+        Their gradients and coefficients.
+    points : ndarray of int of shape (n,)
+        Places of the free ones among them.
+    scratch : ndarray of float64
+        At least :func:`scratch_size` numbers.
+    noise : float
+        Relative rounding error of K's values.
+    goal : float
+        Violation that is aimed at.
+    """
+    n, q = points.size, members.size
+    start, side = beta[points], problem.side[members[points]]
+    low, high = (end[points] for end in _ends(problem, members, beta))
+    slope = F[points] + problem.epsilon * np.sign(start)
+    present = [s for s in range(len(problem.sums)) if (side == s).any()]
+    sums = np.asfortranarray([side == s for s in present], float).T
+    face = _Face(K, q, points, slope, start, low, high, sums)
+    largest = float(np.abs(np.diagonal(K)[points]).max())
+    jitter = max(noise, _ROUNDING) * float(np.sqrt(n)) * largest
+    with one_blas_thread():
+        H = _Inverse(face, jitter, scratch)
+        cost = operations(n, q) * H.tried
+        if H.failed:
+            return Way(0, 0.0, cost, whole=False)
+        z, more, whole = _go(face, H, scratch, goal)
+        cost += more
+        balanced = _balance(face, z)
+        d, change = z - start, face.change(z)
+        rise, curvature = -float(slope @ d), float(d @ change[points])
+    if not (balanced and 0.0 < rise < np.inf and curvature < np.inf):
+        return Way(0, 0.0, cost, whole=False)
+    share = 1.0 if curvature <= rise else rise / curvature
+    if share < 1.0:
+        z = np.clip(start + share * d, low, high)
+        change = face.change(z)
+    beta[points] = z
+    F += change
+    gain = share * (rise - 0.5 * share * curvature)
+    return Way(int(np.count_nonzero(d)), gain, cost, whole)
+
+
+def _go(
+    face: _Face, H: _Inverse, scratch: Vector, goal: float
+) -> tuple[Vector, float, bool]:
+    """Where the ways end, the operations beyond those expected, whether all was gone."""
+    n = face.points.size
+    gone, columns = np.split(
+        scratch[n * n : scratch_size(n)].reshape(-1, n), [_leavers(n)]
+    )
+    z, left, now = face.beta.copy(), np.zeros(n, bool), face.slope
+    code, count, asked, before, ways = _WANTS, 0, 0, np.inf, 0
+    while ways < _PASSES:
+        ways += 1
+        delta = -H.times(now) + gone[:count].T @ (gone[:count] @ now)
+        delta[left] = 0.0
+        slot = np.full(n, -1, np.intp)
+        while True:
+            code, count, who = _walk(
+                z, delta, face.low, face.high, slot, columns, gone, left, count
+            )
+            if code != _WANTS:
+                break
+            asked += _fetch(face, H, z, delta, slot, columns, who)
+        now = face.slope + face.change(z)[face.points]
+        worst = _spread(now, left, face.sums)
+        if code == _FULL or worst <= _NEAR * goal or worst > _SLOW * before:
+            break
+        before = worst
+    more = 2.0 * n * n * asked / _FLOPS + 0.5 * count * count * n
+    return z, more + (ways - 1) * (4.0 * n * n + n * face.q), code == _DONE
+
+
+def _fetch(
+    face: _Face,
+    H: _Inverse,
+    z: Vector,
+    delta: Vector,
+    slot: Index,
+    columns: Matrix,
+    who: int,
+) -> int:
+    """Columns of H for ``who`` and those who would meet an end next; how many."""
+    room = np.where(delta > 0.0, face.high - z, z - face.low)
+    length = np.abs(delta)
+    share = np.divide(room, length, out=np.full_like(room, np.inf), where=length > 0.0)
+    share[who] = -1.0
+    some = np.argsort(share, kind="stable")[: len(columns)]
+    some = some[share[some] < 1.0]
+    units = np.zeros((z.size, some.size), order="F")
+    units[some, np.arange(some.size)] = 1.0
+    columns[: some.size] = H.times(units).T
+    slot[:] = -1
+    slot[some] = np.arange(some.size)
+    return int(some.size)
+
+
+def _spread(F: Vector, left: NDArray[np.bool_], sums: Matrix) -> float:
+    """The violation among those that have not left."""
+    stay = ~left
+    if not sums.size:
+        return float(np.abs(F[stay]).max(initial=0.0))
+    parts = (F[stay & (mine > 0.0)] for mine in sums.T)
+    return max((float(np.ptp(part)) for part in parts if part.size), default=0.0)
+
+
+def _balance(face: _Face, z: Vector) -> bool:
+    """Give back what rounding took from each sum; whether that could be done.
+
+    Whoever is inside takes its share of it by its room, and in the end the one with most.
+    """
+    low, high = face.low, face.high
+    total = float(np.abs(z).sum())
+    for mine in face.sums.T:
+        some = np.flatnonzero((mine > 0.0) & (low < z) & (z < high))
+        for last in (False, False, True):
+            off = float(((z - face.beta) * mine).sum())
+            room = (z - low if off > 0.0 else high - z)[some]
+            room = np.where(np.isfinite(room), room, abs(off))
+            if last and some.size:
+                some = some[[np.argmax(room)]]
+                room = np.full(1, abs(off))
+            if not (whole := float(room.sum())) > 0.0:
+                break
+            move = np.copysign(min(1.0, abs(off) / whole), off) * room
+            z[some] = np.clip(z[some] - move, low[some], high[some])
+        if not abs(float(((z - face.beta) * mine).sum())) <= _OFF * total:
+            return False
+    return True

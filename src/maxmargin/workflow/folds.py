@@ -1,0 +1,154 @@
+"""Cross-validation: everything, encoder and scaler too, is fitted on the other folds."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from maxmargin.cli.say import Voice
+from maxmargin.errors import DataFileError
+from maxmargin.workflow.learning import fit, is_converged, was_interrupted
+from maxmargin.workflow.models import rows_for
+from maxmargin.workflow.scores import score_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from maxmargin.data_files.table import Table
+    from maxmargin.workflow.learning import Plan
+
+__all__ = ["CrossValidation", "cross_validate", "tell_scores"]
+
+
+class Fold(NamedTuple):
+    """One of the folds."""
+
+    score: float
+    n_train: int
+    n_test: int
+    seconds: float
+    converged: bool
+
+
+@dataclass
+class CrossValidation:
+    """The folds that were done, and what was measured."""
+
+    measure: str
+    folds: list[Fold] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def scores(self) -> list[float]:
+        """One number a fold."""
+        return [one.score for one in self.folds]
+
+    @property
+    def mean(self) -> float:
+        """Over the folds."""
+        return float(np.mean(self.scores))
+
+    @property
+    def std(self) -> float:
+        """Over the folds."""
+        return float(np.std(self.scores))
+
+    @property
+    def converged(self) -> bool:
+        """Whether every fit was."""
+        return all(one.converged for one in self.folds)
+
+    def facts(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "measure": self.measure,
+            "scores": self.scores,
+            "mean": self.mean,
+            "std": self.std,
+            "folds": [one._asdict() for one in self.folds],
+        }
+
+
+def cross_validate(table: Table, plan: Plan, k: int, seed: int) -> CrossValidation:
+    """Score a plan on k folds, stratified by class where there are classes.
+
+    Ctrl-C ends it with the folds that are done.
+    """
+    measure = "accuracy" if plan.task == "classify" else "R²"
+    found = CrossValidation(measure)
+    quiet = Voice("cv", quiet=True)
+    for number, (train, test) in enumerate(_split(plan, k, seed, table.source)):
+        plan.title = f"fold {number + 1} of {k}"
+        try:
+            fitted = fit(table.take(train), plan.y[train], plan, quiet)
+        except KeyboardInterrupt:
+            found.interrupted = True
+            break
+        if was_interrupted(fitted.certificate):
+            found.interrupted = True
+            break
+        held = table.take(test)
+        predicted = fitted.model.predict(rows_for(fitted.model, held))
+        found.folds.append(
+            Fold(
+                score=score_of(plan.task, plan.y[test], predicted),
+                n_train=train.size,
+                n_test=test.size,
+                seconds=fitted.seconds,
+                converged=is_converged(fitted.certificate),
+            )
+        )
+    if found.interrupted and not found.folds:
+        raise KeyboardInterrupt
+    return found
+
+
+def _split(plan: Plan, k: int, seed: int, source: str) -> Iterator[tuple[Any, Any]]:
+    places = np.zeros((plan.y.size, 1))
+    if plan.task != "classify":
+        if k > plan.y.size:
+            reason = f"{k} folds are too many for {plan.y.size} rows"
+            raise DataFileError(source, 0, reason)
+        return iter(KFold(k, shuffle=True, random_state=seed).split(places))
+    _check_classes(plan.y, k, source)
+    splitter = StratifiedKFold(k, shuffle=True, random_state=seed)
+    with warnings.catch_warnings():
+        # It has been said, with the name of the class.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        parts = list(splitter.split(places, plan.y))
+    return iter(parts)
+
+
+def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
+    """Rows of a class are spread over folds, one each as far as they reach."""
+    classes, counts = np.unique(y, return_counts=True)
+    least = int(np.argmin(counts))
+    name, rows = classes.tolist()[least], int(counts[least])
+    many = f"class {name!r} has {rows} row{'' if rows == 1 else 's'}"
+    if int(counts.max()) < k:
+        reason = f"{k} folds are too many: {many}, and no class has as many as {k}"
+        raise DataFileError(source, 0, reason)
+    if rows == 1 and classes.size == 2:
+        reason = f"{many} only: without it, there is nothing to tell apart"
+        raise DataFileError(source, 0, reason)
+    if rows < k:
+        msg = f"{source}: {many}: {k - rows} of the {k} folds are tested without it"
+        warnings.warn(msg, UserWarning, stacklevel=2)
+
+
+def tell_scores(found: CrossValidation, voice: Voice) -> None:
+    """A line for each fold, and one for all of them."""
+    for number, one in enumerate(found.folds, start=1):
+        late = "" if one.converged else ", not converged"
+        voice.figure(
+            f"fold {number}",
+            f"{found.measure} {one.score:.4f}  ({one.n_test:,} rows, "
+            f"{one.seconds:.2g} s{late})",
+        )
+    voice.figure("mean", f"{found.measure} {found.mean:.4f} ± {found.std:.4f}")
