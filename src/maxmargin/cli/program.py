@@ -56,7 +56,7 @@ class Program(click.Group):
             return _libsvm_command(cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"maxmargin.cli.{cmd_name}_command")
+        module = importlib.import_module(f"maxmargin.cli.commands.{cmd_name}")
         command: click.Command = module.command
         return command
 
@@ -103,7 +103,7 @@ class Program(click.Group):
 def _libsvm_command(name: str) -> click.Command:
     @click.pass_context
     def call(ctx: click.Context) -> int:
-        home = f"maxmargin.cli.{name.replace('svm-', 'libsvm_')}"
+        home = f"maxmargin.cli.libsvm.{name.removeprefix('svm-')}"
         module = importlib.import_module(home)
         run: Callable[[list[str]], int] = module.main
         return run(ctx.args)
