@@ -102,7 +102,6 @@ __all__ = [
     "save",
 ]
 
-
 _SUBMODULES = (
     "data_files",
     "kernels",

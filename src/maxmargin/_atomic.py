@@ -15,8 +15,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_file", "naming"]
-
 # What systems answer that cannot open or sync a folder: Windows, some network drives.
 _NO_FOLDERS = {
     errno.EACCES,

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from maxmargin.solvers.base import Snapshot
 
-__all__ = ["SEARCHES", "Interrupt", "inside_search"]
-
 SEARCHES = (
     "sklearn.model_selection",
     "joblib",  # all of scikit-learn's parallel ensembles, one-vs-rest, Memory

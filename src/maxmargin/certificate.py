@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["BALANCE", "Certificate", "worst_of"]
 
-
 BALANCE = 1e-10  # how far a sum may be off: rounding leaves about 1e-15·√iterations
 
 

@@ -26,9 +26,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
 
 __all__ = [
     "LOSSES",

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-__all__ = ["Tally", "Workers", "effective_jobs", "one_blas_thread"]
-
 _PIECES = 4  # that work is cut into for each thread: who comes late finds fewer left
 
 Item = TypeVar("Item")

@@ -21,8 +21,6 @@ from llvmlite import ir
 from maxmargin._jit import intrinsic, overload, types
 from maxmargin._jit.simd import fma, vmax, vmin
 
-__all__ = ["exp"]
-
 
 @intrinsic
 def _times_power_of_two(typingctx, e, rounded):

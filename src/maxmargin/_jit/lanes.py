@@ -17,8 +17,6 @@ from numba.core.errors import TypingError
 
 from maxmargin._jit import intrinsic, types
 
-__all__ = ["LANES", "partner_lanes", "sweep_lanes"]
-
 LANES = 16
 _FAR = 1e30  # as the masks of who may not move
 

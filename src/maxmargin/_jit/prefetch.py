@@ -8,8 +8,6 @@ from llvmlite import ir
 
 from maxmargin._jit import intrinsic, types
 
-__all__ = ["prefetch"]
-
 
 @intrinsic
 def prefetch(typingctx, array, offset):

@@ -6,8 +6,6 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = ["shuffle", "uniform"]
-
 
 def uniform(seed, step):
     """Uniform number in [0, 1) for a step: SplitMix64 of the counter.

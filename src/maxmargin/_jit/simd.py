@@ -20,18 +20,6 @@ from numba.core import cgutils
 
 from maxmargin._jit import intrinsic, types
 
-__all__ = [
-    "LINES",
-    "LINE_ROWS",
-    "TILE_ROWS",
-    "dense_tile",
-    "fma",
-    "lines_tile",
-    "sparse_tile",
-    "vmax",
-    "vmin",
-]
-
 TILE_ROWS = 6  # 6 rows × 2 vectors = 12 accumulators of the 16 registers
 LINES, LINE_ROWS = 4, 3  # likewise 12
 _DENSE_VECTORS = 2

@@ -18,8 +18,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["compiled_pair", "uncached"]
-
 # Read-only: a function that writes into its rows is refused when it is compiled.
 _ROW = types.Array(types.float64, 1, "C", readonly=True)
 _REAL = (types.Float, types.Integer, types.Boolean)

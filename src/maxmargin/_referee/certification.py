@@ -12,10 +12,7 @@ from maxmargin.certificate import Certificate, worst_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Certification", "labels_of", "whole"]
+    from maxmargin._arrays import Index, Vector
 
 _MARGIN = ("left out", "outside", "on the margin", "violating")
 _TUBE = ("left out", "inside the tube", "on the tube", "outside the tube")

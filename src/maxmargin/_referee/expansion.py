@@ -11,12 +11,8 @@ from maxmargin._referee.tables import tiles
 from maxmargin.errors import NumericalError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
 
 
 def expansion(model: Fitted, table: Any, rows: Index, beta: Vector) -> Vector:

@@ -22,8 +22,7 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Index, Vector
 
 PARAMETERS = {
     "SVC": ("C",),

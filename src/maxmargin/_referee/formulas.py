@@ -13,9 +13,7 @@ from maxmargin._referee.tables import require
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
 
 
 def dots(A: Any, B: Any) -> Vector:

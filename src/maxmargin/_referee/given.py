@@ -11,10 +11,8 @@ from maxmargin._referee.tables import as_numbers, require
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
 
 
 def codes_of(

@@ -29,10 +29,7 @@ from maxmargin._referee.tables import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Index, Vector
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 

@@ -26,9 +26,7 @@ from maxmargin._referee.tables import number_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
 
 SIMPLE = {
     "Linear", "Polynomial", "RBF", "Sigmoid", "Laplacian", "ChiSquared", "Precomputed",

@@ -17,13 +17,9 @@ import numpy as np
 from maxmargin._referee.certification import Certification, labels_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Flags as Mask
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Mask = NDArray[np.bool_]
-    Vector = NDArray[np.float64]
 
 BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
 

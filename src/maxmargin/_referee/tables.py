@@ -13,9 +13,7 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
 
 TILE = 1024  # rows and columns of kernel values alive at a time: 8 MB
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["certificate_facts", "machine_line", "tuned"]
-
 _FIGURES = ("primal", "dual", "gap", "relative_gap", "violation", "tol", "criterion",
             "n_support", "n_free", "n_bound", "n_iter", "n_kernel", "seconds", "stop",
             "solver")  # fmt: skip

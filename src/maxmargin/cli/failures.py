@@ -15,20 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TextIO
 
-__all__ = [
-    "BAD_DATA",
-    "DONE",
-    "INTERNAL",
-    "INTERRUPTED",
-    "MISFIT",
-    "NOT_CONVERGED",
-    "USAGE",
-    "Failure",
-    "blame",
-    "shielded",
-    "unknown_to_click",
-]
-
 DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 

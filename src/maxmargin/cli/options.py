@@ -9,22 +9,12 @@ import click
 
 from maxmargin.cli.failures import USAGE, Failure
 
-__all__ = [
-    "FORMATS",
-    "PROGRESS",
-    "data_options",
-    "learning_options",
-    "output_options",
-    "stacked",
-]
-
 # As maxmargin.data_files.formats has them, which --help does not import.
 FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet", "arrow")
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 MACHINES = ("auto", "svc", "nu-svc", "svr", "nu-svr", "one-class", "svdd", "linear-svc",
             "linear-svr", "pegasos", "averaged-sgd")  # fmt: skip
 PROGRESS = ("auto", "plain", "none")
-
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from maxmargin.cli.failures import USAGE, Failure
 
-__all__ = ["checked_output"]
-
 
 def checked_output(path: str | None, *inputs: str | None) -> None:
     """Refuse a place that nothing can be written to, before hours of work.

@@ -13,8 +13,6 @@ from maxmargin.cli.failures import shielded, unknown_to_click
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["COMMANDS", "LIBSVM", "program"]
-
 COMMANDS = {
     "train": "Learn a model from a file of data.",
     "predict": "Predict with a model.",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from maxmargin.errors import Stop
     from maxmargin.solvers.base import Snapshot
 
-__all__ = ["FitProgress", "shown_progress"]
-
 PATIENCE = 2.0  # seconds in which nobody asks
 LOOKS = 0.1  # seconds between two looks at a run
 LINES = 2.0  # seconds between two lines

@@ -11,8 +11,6 @@ from typing import Any
 
 import click
 
-__all__ = ["SCHEMA_VERSION", "Voice", "plain", "rounded"]
-
 SCHEMA_VERSION = 1
 """Of what ``--json`` prints; it rises when a key changes its meaning or goes."""
 

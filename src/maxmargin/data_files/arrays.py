@@ -27,8 +27,6 @@ from maxmargin.errors import DataFileError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Arrays", "read_npz", "write_npz"]
-
 Arrays = tuple[Any, "NDArray[Any] | None", list[str] | None]
 """X (ndarray or CSR), y or None, names of the columns or None."""
 

@@ -13,8 +13,6 @@ from maxmargin.errors import DataFileError, load_extra
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["read_arrow", "write_arrow"]
-
 
 def _pyarrow(module: str = "pyarrow") -> Any:
     return load_extra(module, extra="arrow", purpose="reading Parquet and Arrow files")

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Delimited", "read_delimited"]
-
 BLOCK = 1024  # records that are Python objects at a time; fits a core's cache
 DELIMITERS = (",", ";", "\t")  # of a .csv; the first that the header has
 

@@ -6,8 +6,6 @@ from pathlib import PurePath
 
 from maxmargin.errors import InputError
 
-__all__ = ["FORMATS", "STDIN", "TITLES", "format_of", "is_compressed", "stem_of"]
-
 STDIN = "-"
 """The file name that stands for standard input."""
 

@@ -24,14 +24,6 @@ from maxmargin.errors import DataFileError, FileError, InputError, InputTypeErro
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = [
-    "Source",
-    "available_memory",
-    "name_of",
-    "open_bytes",
-    "opened_for_writing",
-]
-
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | bytes | bytearray | memoryview"
 
 _PIECE = 1 << 20

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["content_of", "read_table"]
-
 LARGEST = 64 << 30  # bytes that the arrays of one file may take
 MOST_FEATURES = 2**31 - 2  # of LIBSVM text, whose own programs have 32-bit indices
 BLOCK = 1 << 16  # bytes of LIBSVM text, read line by line where a line is wrong

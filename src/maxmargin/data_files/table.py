@@ -12,8 +12,6 @@ from maxmargin.errors import DataFileError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Table", "absent_in", "is_words"]
-
 
 def is_words(column: NDArray[Any]) -> bool:
     """Whether a column holds words (or None), rather than numbers (or NaN)."""

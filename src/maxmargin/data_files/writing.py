@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["named_columns", "numeric_matrix", "write_table"]
-
 BLOCK = 8192  # rows that are text at a time
 
 

@@ -15,13 +15,8 @@ from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
 from maxmargin.rows.records import DenseRows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table
     from maxmargin.design.operator import Design
-
-    Table = NDArray[np.float64]
-
-__all__ = ["blank", "by_class", "move", "outputs_of", "times", "weights_of"]
 
 _WORTH = 1 << 17  # numbers read below which a second thread does not pay
 

@@ -15,12 +15,7 @@ from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Factor", "cholesky", "factor_of"]
+    from maxmargin._arrays import Matrix, Vector
 
 
 class Factor(NamedTuple):

@@ -20,14 +20,9 @@ from maxmargin.rows.records import DenseRows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.design.operator import Design
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["WIDE", "Kept", "curvature", "dense_rows"]
 
 WIDE = 1500  # columns up to which a matrix of their products is made
 

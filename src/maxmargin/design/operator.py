@@ -25,11 +25,8 @@ from maxmargin.rows.records import CsrRows, DenseRows, Rows, rows_of, squared_no
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Design", "add_row", "dot_row", "fetch_row", "sparse_dot"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers in a request below which a second thread does not pay

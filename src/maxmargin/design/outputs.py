@@ -19,9 +19,7 @@ from maxmargin.rows.records import read_only
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["linear_outputs"]
+    from maxmargin._arrays import Vector
 
 _LARGE = 1 << 19  # dense numbers from which threads, begun anew each time, pay
 _LARGE_SPARSE = 1 << 21  # likewise multiplications of sparse numbers

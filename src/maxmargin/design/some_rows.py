@@ -18,14 +18,8 @@ from maxmargin.rows.records import CsrRows, DenseRows
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.design.operator import Design
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["back", "squares", "there_and_back", "times"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 18  # numbers below which a second thread does not pay

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from maxmargin._jit import ASSOCIATIVE, njit
 
-__all__ = ["dot", "forward", "turn"]
-
 
 def _dot(a, b):
     total = 0.0

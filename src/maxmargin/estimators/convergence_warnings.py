@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from maxmargin.estimators.kernel.fit.fitting import Solution
     from maxmargin.estimators.kernel.fit.parts import Solved
 
-__all__ = ["ADVICE", "CALLER", "warn_about"]
-
 # warn → warn_about → _fit → fit → (the decorator with_callbacks →) the caller
 CALLER = 5 if FIT_IS_WRAPPED else 4
 

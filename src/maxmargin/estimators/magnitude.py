@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["check_magnitude", "check_precomputed"]
-
 # Room left under the largest float64 for sums of products of two rows.
 LARGEST_VALUE = 1e300
 

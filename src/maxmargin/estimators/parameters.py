@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "FINITE_C",
-    "PAIRS_OR_RESTS",
-    "RULES",
-    "Rule",
-    "check_parameters",
-    "check_value",
-    "effective_gamma",
-    "one_of",
-]
-
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 

@@ -18,8 +18,6 @@ from maxmargin.estimators.parameters import check_parameters
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["path"]
-
 
 def path(
     estimator: Any,

@@ -20,11 +20,7 @@ from maxmargin.errors import InputError, InputTypeError, NumericalError
 from maxmargin.kernels.parameters import positive, whole
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
-
-__all__ = ["Kernel", "Power", "Product", "Scaled", "Sum"]
+    from maxmargin._arrays import Matrix
 
 
 class Kernel:

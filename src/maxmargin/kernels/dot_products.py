@@ -18,16 +18,6 @@ from maxmargin._jit.simd import vmax
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "Linear",
-    "Polynomial",
-    "Rbf",
-    "Sigmoid",
-    "VectorKernel",
-    "diagonal_of",
-    "transform",
-]
-
 
 class Linear(NamedTuple):
     """k(x, z) = gamma·x·z; gamma is 1 but for rescaled rows."""

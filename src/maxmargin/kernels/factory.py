@@ -57,17 +57,6 @@ if TYPE_CHECKING:
     Kernel = Compiled | str | Callable[[Any, Any], Any]
     Values = NDArray[np.float64]
 
-__all__ = [
-    "Group",
-    "check_rows",
-    "compile_kernel",
-    "cross_values",
-    "expansion",
-    "grouped_expansion",
-    "self_values",
-    "training_gram",
-]
-
 
 def compile_kernel(name: str, *, degree: int, gamma: float, coef0: float) -> VectorKernel:
     """The compiled kernel of scikit-learn's name and parameters."""

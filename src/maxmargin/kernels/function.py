@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from maxmargin.kernels.row_pairs import Function
 
-__all__ = ["FunctionKernel", "kernel"]
-
 _lock = threading.Lock()
 
 

@@ -13,8 +13,6 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InputError, InputTypeError
 
-__all__ = ["checked_pair", "checked_rows"]
-
 
 def checked_rows(X: Any, name: str) -> Any:
     """X as a C-contiguous float32 or float64 array, or CSR that can be trusted."""

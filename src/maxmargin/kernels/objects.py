@@ -13,17 +13,6 @@ from maxmargin.errors import InputError
 from maxmargin.kernels.algebra import Kernel
 from maxmargin.kernels.parameters import number, positive, whole
 
-__all__ = [
-    "RBF",
-    "ChiSquared",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Polynomial",
-    "Precomputed",
-    "Sigmoid",
-]
-
 
 class Linear(Kernel):
     """k(x, z) = x·z."""

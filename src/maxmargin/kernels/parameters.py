@@ -10,8 +10,6 @@ import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
 
-__all__ = ["number", "positive", "whole"]
-
 
 def number(kind: str, name: str, value: Any) -> float:
     """A finite number."""

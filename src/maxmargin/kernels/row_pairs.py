@@ -23,20 +23,6 @@ from maxmargin._jit.exponential import exp
 from maxmargin.kernels.gram.tiles import STORE, TURN, weighted
 from maxmargin.rows.records import clear_lanes, fill_lanes
 
-__all__ = [
-    "WIDTH",
-    "ChiSquared",
-    "Function",
-    "Laplacian",
-    "Layout",
-    "PairKernel",
-    "diagonal_product",
-    "function_product",
-    "layout_of",
-    "merge_product",
-    "panel_product",
-]
-
 WIDTH = 32  # columns of a panel: enough independent sums to hide the latency of adding
 _CACHE_BYTES = 1 << 18  # a block of columns of this size stays in the L2 cache
 _LEAST_COLUMNS = 32  # below this, writing the rows out again for every block would show

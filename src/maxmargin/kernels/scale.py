@@ -13,8 +13,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["scale_gamma"]
-
 BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
 
 

@@ -10,8 +10,6 @@ from scipy import sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["WIDE", "narrowed", "spread"]
-
 WIDE = 1 << 20  # columns from which on those without entries are left out
 
 

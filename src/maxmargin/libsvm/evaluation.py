@@ -6,8 +6,6 @@ import numpy as np
 
 from maxmargin.errors import InputError
 
-__all__ = ["evaluations"]
-
 
 def evaluations(
     ty: object,

@@ -21,9 +21,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-
-__all__ = ["UnseededRand", "folds_of", "labels_in_order"]
+    from maxmargin._arrays import Index
 
 
 class UnseededRand:

@@ -10,8 +10,6 @@ from maxmargin.persist.libsvm_model import SVM_TYPES
 if TYPE_CHECKING:
     from maxmargin.persist.libsvm_model import LibsvmModel
 
-__all__ = ["svm_model"]
-
 
 class svm_model:  # noqa: N801 - LIBSVM's name
     """What ``svm_train`` and ``svm_load_model`` return.

@@ -15,16 +15,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "PredictOptions",
-    "ScaleOptions",
-    "TrainOptions",
-    "UsageError",
-    "parse_predict",
-    "parse_scale",
-    "parse_train",
-]
-
 
 class UsageError(InputError):
     """A command was called in a way that LIBSVM's programs do not know."""

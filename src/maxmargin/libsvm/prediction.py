@@ -23,13 +23,8 @@ from maxmargin.probability import Sigmoid, couple
 from maxmargin.validation import prediction_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.libsvm.problem import Rows
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Predicted", "decisions", "predict"]
 
 
 class Predicted(NamedTuple):

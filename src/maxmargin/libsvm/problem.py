@@ -20,19 +20,9 @@ from maxmargin.persist.libsvm_model import LARGEST_INT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.int64]
+    from maxmargin._arrays import Vector
 
-__all__ = [
-    "Rows",
-    "WrongLabelError",
-    "labels_of",
-    "rows_of",
-    "serials_of",
-    "split_table",
-    "suited",
-    "targets_of",
-]
+    Index = NDArray[np.int64]
 
 _DENSE = 0.25  # share of entries from which on a matrix is kept dense
 _LARGEST_DENSE = 1 << 27  # entries: 1 GB

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["Ranges", "Target", "ranges_of", "read_ranges", "scaled_lines", "unseen"]
+    from maxmargin._arrays import Vector
 
 _LONGEST = 1 << 30  # bytes of a file of ranges: some ten million features
 

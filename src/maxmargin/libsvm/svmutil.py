@@ -19,16 +19,6 @@ from maxmargin.persist.libsvm_model import read_libsvm_model, write_libsvm_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "svm_load_model",
-    "svm_parameter",
-    "svm_predict",
-    "svm_problem",
-    "svm_read_problem",
-    "svm_save_model",
-    "svm_train",
-]
-
 
 def svm_read_problem(data_source: Any, return_scipy: bool = False) -> tuple[Any, Any]:
     """Read a file in LIBSVM's format.

@@ -25,12 +25,9 @@ from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, from_estimator, p
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.libsvm.options import TrainOptions
     from maxmargin.solvers.base import Snapshot
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Interrupted", "Trained", "cross_validation", "train"]
 
 _LEAST_CACHE = 0.001  # MB; LIBSVM too takes two rows at least, whatever -m says
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FORMAT", "FORMAT_VERSION", "header", "load", "save"]
-
 FORMAT = "maxmargin model"
 FORMAT_VERSION = 1
 LONGEST_HEADER = 64 << 20  # bytes; a vocabulary of a million words has half of that
@@ -52,7 +50,6 @@ _FIELDS = {
     "format", "format_version", "versions", "created", "data_hash", "summary", "model",
     "arrays",
 }  # fmt: skip
-
 
 # --- saving -----------------------------------------------------------------------------
 

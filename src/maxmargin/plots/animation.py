@@ -38,14 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import Solver
-
-    Table = NDArray[np.float64]
-
-__all__ = ["animate"]
 
 GROWTH = 1.05  # after max_frames steps, the next one looked at is this much later
 

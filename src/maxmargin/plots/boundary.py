@@ -44,11 +44,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Table
     from maxmargin.plots.canvas.support import Supports
-
-    Table = NDArray[np.float64]
-
-__all__ = ["BoundaryDisplay", "shade_top"]
 
 SHADES = 8  # on either side of the boundary, about
 

@@ -36,13 +36,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.solvers.base import Outcome
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["ConvergenceDisplay"]
 
 WORK = {"n_kernel": "kernel values", "n_iter": "iterations", "seconds": "seconds"}
 FIGURES = {

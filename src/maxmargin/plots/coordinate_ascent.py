@@ -19,13 +19,10 @@ from maxmargin.plots.canvas.style import (
 from maxmargin.problem import dual_value, violation
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["CoordinateAscentDisplay"]
 
 _TOL = 1e-6
 _LONGEST = 1000  # steps of a path at most

@@ -19,11 +19,7 @@ from maxmargin.plots.canvas.style import (
 from maxmargin.theory.duality import DUALITY, DualityExample
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["DualityDisplay"]
+    from maxmargin._arrays import Vector
 
 _NO_GAP = 1e-6
 _BELOW: dict[str, Any] = {

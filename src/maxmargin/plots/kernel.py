@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Matrix
     from maxmargin.kernels.maths.mercer import MercerVerdict
-
-    Matrix = NDArray[np.float64]
-
-__all__ = ["KernelDisplay"]
 
 _NAME = 44  # letters of a kernel's name above the image
 

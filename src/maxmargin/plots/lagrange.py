@@ -21,8 +21,6 @@ from maxmargin.theory.lagrange import LAGRANGE, LagrangeExample
 if TYPE_CHECKING:
     from maxmargin.theory.lagrange import Stationary
 
-__all__ = ["LagrangeDisplay"]
-
 _REACH = 1.6  # half the width of the window
 _LEVELS = 9
 

@@ -21,11 +21,9 @@ from maxmargin.plots.canvas.style import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["LossDisplay"]
+    from maxmargin._arrays import Vector
 
 # Black for the 0-1 loss, which all others stand in for; the rest as in LOSSES.
 _ORDER = {name: k - 1 for k, name in enumerate(LOSSES)}

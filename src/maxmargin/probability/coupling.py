@@ -23,9 +23,9 @@ from maxmargin.errors import InputError
 from maxmargin.probability._checks import checked_table
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Table = NDArray[np.float64]
+    from maxmargin._arrays import Table
 
 LEAST = 1e-7  # LIBSVM's bound for r: nothing is certain, and Q + eeᵀ stays regular
 BLOCK = 1 << 19  # numbers in the systems of one block of rows: 4 MB

@@ -18,9 +18,9 @@ from scipy.optimize import isotonic_regression
 from maxmargin.probability._checks import checked_sample, checked_scores
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
 
 
 class Isotonic(NamedTuple):

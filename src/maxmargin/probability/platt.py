@@ -28,9 +28,8 @@ from maxmargin.probability._checks import checked_sample, checked_scores
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.probability._checks import Sample
-
-    Vector = NDArray[np.float64]
 
 MAX_STEPS = 1000  # 5 to 20 are usual; heavy tails with weights of many sizes need 60
 # Only against a division by 0. Lin, Lin and Weng add 1e-12, which rules the steps where

@@ -41,23 +41,9 @@ from maxmargin.errors import InputError
 from maxmargin.problem.objective import Objective
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index as Codes
+    from maxmargin._arrays import Table, Vector
     from maxmargin.kernels.gram.contract import Gram
-
-    Codes = NDArray[np.intp]
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "JointModel",
-    "JointProblem",
-    "joint_dual",
-    "joint_imbalance",
-    "joint_objective",
-    "joint_violation",
-    "joint_violations",
-]
 
 
 @dataclass(frozen=True)

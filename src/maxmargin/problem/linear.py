@@ -36,19 +36,8 @@ from maxmargin.problem.template import NO_PRICE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
-
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "LinearModel",
-    "LinearProblem",
-    "linear_objective",
-    "linear_svc",
-    "linear_svr",
-    "linear_violation",
-    "response",
-]
 
 
 @dataclass(frozen=True, repr=False)

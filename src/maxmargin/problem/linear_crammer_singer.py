@@ -26,21 +26,9 @@ from maxmargin.errors import InputError
 from maxmargin.problem.objective import Objective
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index as Codes
+    from maxmargin._arrays import Table, Vector
     from maxmargin.design.operator import Design
-
-    Codes = NDArray[np.intp]
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "LinearJointModel",
-    "LinearJointProblem",
-    "linear_joint_figures",
-    "linear_joint_objective",
-    "linear_joint_violation",
-]
 
 
 @dataclass(frozen=True, repr=False)

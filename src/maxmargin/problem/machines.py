@@ -13,13 +13,8 @@ import numpy as np
 from maxmargin.problem.template import NO_PRICE, Problem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["c_svc", "epsilon_svr", "nu_svc", "nu_svr", "one_class", "svdd"]
 
 
 def c_svc(

@@ -23,13 +23,8 @@ import numpy as np
 from maxmargin.problem.passes import worth
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem.template import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Objective", "dual_value", "objective"]
 
 
 class Objective(NamedTuple):

@@ -20,11 +20,7 @@ from maxmargin.problem.passes import prices
 from maxmargin.problem.template import Model, Problem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["extremes", "imbalance", "model_of", "scores", "violation", "worst_violation"]
+    from maxmargin._arrays import Vector
 
 
 def scores(problem: Problem, beta: Vector, gradient: Vector) -> tuple[Vector, Vector]:

@@ -10,8 +10,6 @@ import numpy as np
 
 from maxmargin._jit import inlined, njit
 
-__all__ = ["paid", "prices", "promised", "worth"]
-
 
 def _prices(F, beta, lower, upper, epsilon, side, found):
     """For every sum s: found[s] = (min of F↑, max of F↓, sum of free F, how many).

@@ -25,11 +25,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["NO_PRICE", "Model", "Problem"]
 
 NO_PRICE = 1e-300  # a C up to which 1/(2C), a squared loss's ridge, is no number any more
 

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from maxmargin.parallel import Workers
     from maxmargin.rows.records import Spread
 
-__all__ = [
-    "both_thinned",
-    "compressed",
-    "sparse_spread",
-    "thinned",
-    "used_columns",
-    "without_zeros",
-]
-
 _MOST = 1 / 3  # of the values, that are not zero
 _FULL = 3 / 4  # of a column, from where it may be stored whole and centred
 _SAMPLE = 256  # rows that are looked at before all are

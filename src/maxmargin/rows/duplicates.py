@@ -20,10 +20,7 @@ from maxmargin.rows.compress import used_columns
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["first_alike"]
+    from maxmargin._arrays import Index
 
 _WORTH = 0.1  # of the rows that must be copies, for their merging to pay
 _SMALL, _SMALL_WORTH = 2560, 0.25  # … of fits that take but milliseconds

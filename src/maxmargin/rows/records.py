@@ -20,24 +20,6 @@ from maxmargin._jit.simd import fma
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "CsrRows",
-    "DenseRows",
-    "Rows",
-    "Spread",
-    "clear_lanes",
-    "fill_lanes",
-    "frozen",
-    "largest_magnitude",
-    "read_only",
-    "repeats",
-    "rows_of",
-    "spread_of",
-    "spread_without_means",
-    "squared_norms",
-    "unit_scale",
-]
-
 
 class DenseRows(NamedTuple):
     """A C-contiguous (n, d) array."""

@@ -60,25 +60,9 @@ from maxmargin.solvers.kinds import check_kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearModel, Model
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "Measures",
-    "Observer",
-    "Outcome",
-    "Snapshot",
-    "Solver",
-    "Status",
-    "Steppable",
-    "drive",
-    "steps",
-]
 
 CHUNK_SECONDS = 0.05  # what drive() aims at between two looks at clock and observers
 

@@ -35,14 +35,8 @@ from maxmargin.problem import Model, Problem, model_of
 from maxmargin.solvers.base import Measures, Status, Steppable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.solvers.step import Step
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Distinct", "shared_out"]
 
 _LEFT = 1e-12  # of a sum, that rounding may leave over
 

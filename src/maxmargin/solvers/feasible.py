@@ -9,15 +9,10 @@ import numpy as np
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Problem
 
-    Vector = NDArray[np.float64]
-
 _ROUNDING = 1e-12  # |Σβ|/Σ|β| that a solver's own steps may leave
-
-__all__ = ["default_limit", "feasible"]
 
 
 def default_limit(n: int) -> int:

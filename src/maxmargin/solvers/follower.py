@@ -15,16 +15,10 @@ from maxmargin.solvers.base import Status, Steppable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Model, Problem
     from maxmargin.solvers.base import Measures
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Follower"]
 
 
 @dataclass(slots=True)

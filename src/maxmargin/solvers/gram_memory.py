@@ -18,11 +18,8 @@ from maxmargin.kernels.gram.mirror import mirror
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index
     from maxmargin.kernels.gram.contract import Gram
-
-    Index = NDArray[np.intp]
-
-__all__ = ["RowStore", "WorkingMemory", "capacity"]
 
 
 def capacity(n: int, cache_bytes: int, dtype: np.dtype[Any]) -> int:

@@ -6,8 +6,6 @@ from typing import Any
 
 from maxmargin.errors import InputTypeError
 
-__all__ = ["check_kind"]
-
 # kind of problem → who makes one, who solves it
 _KNOWN = {
     "Problem": ("SVC(...).problem(X, y)", "WorkingSetSmo"),

@@ -25,8 +25,6 @@ from maxmargin.solvers.base import Measures, Status, Steppable
 if TYPE_CHECKING:
     from maxmargin.solvers.step import Step
 
-__all__ = ["Relay", "crawls"]
-
 _LEAST = 20  # epochs of the first, before which gaps say nothing
 
 

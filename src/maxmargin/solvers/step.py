@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Step", "pair_moved"]
-
 
 @dataclass(frozen=True)
 class Step(Mapping[str, Any]):

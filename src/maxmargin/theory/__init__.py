@@ -69,5 +69,4 @@ __all__ = [
     "to_C",
 ]
 
-
 __getattr__, __dir__ = exports(__name__, _HOME)

@@ -41,11 +41,7 @@ from maxmargin.errors import InputError, InputTypeError
 from maxmargin.theory.conversion import from_C, to_C
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["MarginBound", "SoftMarginBound", "margin_bound", "soft_margin_bound"]
+    from maxmargin._arrays import Vector
 
 
 class MarginBound(NamedTuple):

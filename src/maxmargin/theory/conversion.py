@@ -30,8 +30,6 @@ from maxmargin.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["FORMS", "Form", "from_C", "to_C"]
-
 
 class Form(NamedTuple):
     """One way to write the soft margin."""

@@ -37,8 +37,6 @@ from typing import NamedTuple
 
 from maxmargin.errors import InputError
 
-__all__ = ["DescentBound", "descent_bound"]
-
 THEOREMS = {
     "all": "Shalev-Shwartz, Singer, Srebro and Cotter 2011, theorem 1",
     "tail": "Rakhlin, Shamir and Sridharan 2012, theorem 5",

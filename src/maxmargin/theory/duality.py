@@ -28,11 +28,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["DUALITY", "Dual", "DualityExample", "Primal"]
+    from maxmargin._arrays import Vector
 
 _SIDE = 2.0  # of the square [−2, 2]²
 _POINTS = 81  # of the grid along each axis; odd, so that 0 is among them

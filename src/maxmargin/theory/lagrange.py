@@ -21,11 +21,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["LAGRANGE", "LagrangeExample", "Stationary"]
+    from maxmargin._arrays import Vector
 
 
 class Stationary(NamedTuple):

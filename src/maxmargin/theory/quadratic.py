@@ -9,8 +9,6 @@ import numpy as np
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import Problem
 
-__all__ = ["coordinate_example"]
-
 
 def coordinate_example() -> Problem:
     r""":math:`W(\alpha) = -2\alpha_1^2-\alpha_2^2-\alpha_1\alpha_2`, to be maximised.

@@ -14,19 +14,7 @@ from maxmargin.kernels import Kernel, Precomputed
 from maxmargin.kernels.inputs import checked_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "checked_kernel",
-    "checked_positive",
-    "checked_seed",
-    "checked_whole",
-    "points",
-    "signs",
-]
+    from maxmargin._arrays import Matrix, Vector
 
 
 def points(X: Any, name: str = "X") -> Matrix:

@@ -19,10 +19,9 @@ from maxmargin.tutorial._checks import checked_seed, signs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-    Labels = NDArray[np.int64]
+    from maxmargin._arrays import Matrix
 
-__all__ = ["Example", "load_example", "made_example"]
+    Labels = NDArray[np.int64]
 
 ENVIRONMENT = "MAXMARGIN_DATA"
 

@@ -24,10 +24,7 @@ from maxmargin.tutorial._checks import points
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["TutorialModel", "svm_predict"]
+    from maxmargin._arrays import Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False, repr=False)

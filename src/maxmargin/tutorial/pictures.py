@@ -24,16 +24,8 @@ from maxmargin.tutorial.selection import Choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
-    Matrix = NDArray[np.float64]
-
-__all__ = [
-    "plot_data",
-    "visualize_boundary",
-    "visualize_boundary_linear",
-    "visualize_choice",
-]
+    from maxmargin._arrays import Matrix
 
 FIGURE = (7.0, 4.8)  # inches
 AXES = ("$x_1$", "$x_2$")

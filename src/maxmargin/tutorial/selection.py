@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from maxmargin.tutorial.model import TutorialModel
 
-__all__ = ["Choice", "choose"]
-
 # A factor of about three from one to the next, over three and a half decades.
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 

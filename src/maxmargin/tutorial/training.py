@@ -33,14 +33,8 @@ from maxmargin.tutorial.model import TutorialModel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Matrix, Vector
     from maxmargin.problem import Model, Problem
-
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["iterations", "random_model", "svm_train"]
 
 
 class _Task(NamedTuple):

@@ -11,8 +11,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_structure", "checked_csr", "in_order"]
-
 
 def checked_csr(X: Any, *, ordered: bool = True) -> Any:
     """:func:`in_order`, of a matrix that need not have the structure of one."""

@@ -15,11 +15,7 @@ from maxmargin.validation.refusals import input_errors, refuse_huge
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Labels", "counted_rows", "encode_labels", "sample_weights"]
-
+    from maxmargin._arrays import Index, Vector
 
 _EXACT = 2.0**52  # below which floats tell all whole numbers apart
 _CLOSE = 1000  # numbers between labels, at most, beyond as many as there are rows

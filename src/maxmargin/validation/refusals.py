@@ -14,11 +14,7 @@ from maxmargin.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["input_errors", "refuse_huge", "unless_refused"]
+    from maxmargin._arrays import Vector
 
 LARGEST = 1e150  # of targets and weights
 

@@ -21,11 +21,7 @@ from maxmargin.validation.refusals import input_errors, refuse_huge
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "is_function", "is_precomputed", "prediction_rows", "sum_of_squares", "training_rows",
-]  # fmt: skip
+    from maxmargin._arrays import Vector
 
 _LARGE = 1 << 22  # numbers from which on all cores pay
 

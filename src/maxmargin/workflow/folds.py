@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
     from maxmargin.workflow.learning import Plan
 
-__all__ = ["CrossValidation", "cross_validate", "tell_scores"]
-
 
 class Fold(NamedTuple):
     """One of the folds."""

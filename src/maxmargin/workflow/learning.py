@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from maxmargin.cli.say import Voice
 
-__all__ = ["Fitted", "Plan", "fit", "is_converged", "planned", "read_for_learning"]
-
 
 @dataclass
 class Plan:

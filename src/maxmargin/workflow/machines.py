@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from maxmargin.cli.say import Voice
 
-__all__ = ["TASKS", "made_machine", "task_of"]
-
 # name → its class, and what it learns
 _CLASSES = {
     "svc": ("SVC", "classify"),

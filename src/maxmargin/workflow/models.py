@@ -19,18 +19,6 @@ from maxmargin.errors import InputError, ModelFileError
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
-__all__ = [
-    "MODEL_EXTENSIONS",
-    "is_libsvm_name",
-    "is_own_file",
-    "load_model",
-    "machine_of",
-    "n_features_of",
-    "rows_for",
-    "save_model",
-    "steps_of",
-]
-
 _ZIP = b"PK\x03\x04"
 _LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
 MODEL_EXTENSIONS = (".maxmargin", _LIBSVM)

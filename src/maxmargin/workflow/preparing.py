@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from maxmargin.cli.say import Voice
     from maxmargin.data_files.table import Table
 
-__all__ = [
-    "blamed_on",
-    "faster",
-    "fit_scaler",
-    "made_encoder",
-    "made_scaler",
-    "refuse_missing",
-]
-
 _DENSE = 0.5  # share of numbers that are not zero, from which on rows are kept dense
 _LARGEST = 1 << 27  # numbers of a dense matrix that is made of a sparse one
 _WIDEST = 1 << 24  # columns that a scaler keeps some numbers of, be they empty or not

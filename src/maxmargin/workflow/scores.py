@@ -11,8 +11,6 @@ from maxmargin.data_files.table import absent_in, is_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["known_truth", "score_of", "task_of_model"]
-
 
 def score_of(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> float:
     """The share of right labels, or the coefficient of determination R²."""

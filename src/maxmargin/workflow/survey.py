@@ -19,8 +19,6 @@ from maxmargin.errors import DataFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Survey", "surveyed"]
-
 IMBALANCED = 10.0  # the largest class over the smallest
 SPREAD = 100.0  # the largest range of a feature over the smallest
 MOST_NAMES = 5

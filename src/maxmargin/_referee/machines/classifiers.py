@@ -47,12 +47,8 @@ from maxmargin._referee.tables import require
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

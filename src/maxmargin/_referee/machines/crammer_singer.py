@@ -26,12 +26,8 @@ from maxmargin._referee.expansion import expansion
 from maxmargin._referee.optimality import Box, paid, slop_of, verdict
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
 
 
 def judge(model: Fitted, table: Any, code: Index, price: Vector) -> Certification:

@@ -26,9 +26,7 @@ from maxmargin._referee.tables import as_numbers, require
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["MACHINES", "STOCHASTIC", "judge"]
+    from maxmargin._arrays import Vector
 
 MACHINES = ("LinearSVC", "LinearSVR")
 STOCHASTIC = ("PegasosClassifier", "AveragedSGDClassifier")

@@ -25,10 +25,7 @@ from maxmargin._referee.tables import require
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Classes", "judge_classes"]
+    from maxmargin._arrays import Table, Vector
 
 SLOP = 1e-9  # relative, within which a β is at its bound
 

@@ -35,13 +35,9 @@ from maxmargin._referee.optimality import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin._referee.certification import Certification
     from maxmargin._referee.fitted import Fitted
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
 
 
 def judge(model: Fitted, table: Any, z: Vector, price: Vector) -> Certification:

@@ -13,8 +13,6 @@ from maxmargin.cli.say import Voice
 if TYPE_CHECKING:
     from maxmargin.workflow.survey import Survey
 
-__all__ = ["command"]
-
 
 @click.command("check")
 @click.argument("data")

@@ -15,8 +15,6 @@ from maxmargin.cli.say import Voice
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
-__all__ = ["command"]
-
 
 @click.command("convert")
 @click.argument("source", metavar="IN")

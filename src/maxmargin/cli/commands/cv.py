@@ -10,8 +10,6 @@ from maxmargin.cli.failures import DONE, INTERRUPTED, NOT_CONVERGED, Failure
 from maxmargin.cli.options import data_options, learning_options, output_options
 from maxmargin.cli.say import Voice
 
-__all__ = ["command"]
-
 
 @click.command("cv")
 @click.argument("data")

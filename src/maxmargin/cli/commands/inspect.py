@@ -11,8 +11,6 @@ from maxmargin.cli.failures import DONE
 from maxmargin.cli.options import output_options
 from maxmargin.cli.say import Voice
 
-__all__ = ["command"]
-
 
 @click.command("inspect")
 @click.argument("model")

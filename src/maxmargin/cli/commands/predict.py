@@ -13,8 +13,6 @@ from maxmargin.cli.say import Voice
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
 
-__all__ = ["command"]
-
 
 @click.command("predict")
 @click.argument("model")

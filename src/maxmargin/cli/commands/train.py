@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from maxmargin.workflow.folds import CrossValidation
     from maxmargin.workflow.learning import Fitted, Plan
 
-__all__ = ["command"]
-
 
 @click.command("train")
 @click.argument("data")

@@ -16,8 +16,6 @@ from maxmargin.cli.failures import USAGE, Failure, shielded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["line_of_row", "opened", "run_program", "warn"]
-
 
 def run_program(
     program: str, usage: str, run: Callable[[list[str]], int], argv: list[str]

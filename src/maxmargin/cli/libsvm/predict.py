@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from maxmargin.libsvm.model import svm_model
     from maxmargin.libsvm.prediction import Predicted
 
-__all__ = ["main"]
-
 PROGRAM = "svm-predict"
 USAGE = """\
 Usage: svm-predict [options] test_file model_file output_file

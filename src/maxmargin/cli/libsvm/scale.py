@@ -8,8 +8,6 @@ from maxmargin.cli.failures import DONE
 from maxmargin.cli.libsvm.frame import opened, run_program, warn
 from maxmargin.cli.outputs import checked_output
 
-__all__ = ["main"]
-
 PROGRAM = "svm-scale"
 USAGE = """\
 Usage: svm-scale [options] data_filename

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from maxmargin.libsvm.options import TrainOptions
     from maxmargin.libsvm.training import Trained
 
-__all__ = ["main"]
-
 PROGRAM = "svm-train"
 USAGE = """\
 Usage: svm-train [options] training_set_file [model_file]

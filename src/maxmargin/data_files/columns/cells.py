@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["MISSING", "is_missing", "numbers_of", "shortest", "show", "words_of"]
-
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 """What stands for a value that is not there, in any case and with blanks around it."""
 

@@ -12,8 +12,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MOST_COLUMNS", "columns_of", "dense_rows"]
-
 MOST_COLUMNS = 100_000  # that may become Python objects, one each
 
 

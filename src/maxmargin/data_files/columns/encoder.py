@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["IMPUTATIONS", "UNKNOWN", "TableEncoder"]
-
 IMPUTATIONS = ("mean", "median", "most_frequent")
 UNKNOWN = ("zero", "error")
 

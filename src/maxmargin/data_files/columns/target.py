@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CUSTOMARY", "Choice", "Wanted", "chosen_column", "guessed_task", "labels_of"]
-
 CUSTOMARY = ("target", "label", "class", "y")
 """Names that a target customarily has, in any case."""
 

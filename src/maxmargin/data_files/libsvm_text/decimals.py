@@ -24,8 +24,6 @@ from maxmargin._jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HARD", "MALFORMED", "READ", "read_number", "shortest_digits"]
-
 # What reading a number came to: done, grammatical but undecided, or no number.
 READ, HARD, MALFORMED = 0, 1, 2
 

@@ -14,21 +14,6 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin.data_files.libsvm_text.decimals import HARD, MALFORMED, read_number
 
-__all__ = [
-    "BAD_ABOVE",
-    "BAD_BYTE",
-    "BAD_INDEX",
-    "BAD_LABEL",
-    "BAD_ORDER",
-    "BAD_QUERY",
-    "BAD_VALUE",
-    "CROWDED",
-    "FINE",
-    "WIDE",
-    "count_marks",
-    "parse_lines",
-]
-
 # How a chunk ended. WIDE asks for 64-bit indices, CROWDED for more room in ``hard``: both
 # want the chunk parsed again. The others name what is wrong.
 FINE, WIDE, CROWDED = 0, 1, 2

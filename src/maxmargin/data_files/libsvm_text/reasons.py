@@ -7,8 +7,6 @@ import re
 from maxmargin.data_files.columns.cells import show
 from maxmargin.data_files.libsvm_text import parse
 
-__all__ = ["reason_of"]
-
 _TOKEN = re.compile(rb"[^ \t\n#]*")
 _NOT_FINITE = re.compile(rb"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _INTEGER = re.compile(rb"[+-]?[0-9]+")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["write_svmlight"]
-
 _CHUNK = 1 << 16  # numbers formatted at a time by one thread
 _EXACT = 2**53  # whole numbers up to here have a float64 of their own
 _LONGEST = 25  # characters of a number: -2.2250738585072014e-308 and its separator

@@ -28,14 +28,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.schemes import Scheme
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["KernelClassifier"]
 
 
 def _has_probabilities(estimator: Any) -> bool:

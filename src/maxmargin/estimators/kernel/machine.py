@@ -44,16 +44,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.certificate import Certificate
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
     from maxmargin.estimators.kernel.prediction import Fitted
     from maxmargin.estimators.parameters import Rule
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import Snapshot
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["KernelMachine"]
 
 
 class KernelMachine(CallbackSupport, BaseEstimator):

@@ -11,17 +11,10 @@ from maxmargin.estimators.kernel.fit.margins import NuMargin, largest_nu
 from maxmargin.estimators.parameters import PAIRS_OR_RESTS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.parameters import Rule
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["NuSVC"]
 
 
 def _rounded_down(share: float) -> float:

@@ -9,17 +9,10 @@ from maxmargin.estimators.kernel.regressor import KernelRegressor
 from maxmargin.estimators.parameters import FINITE_C
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.parameters import Rule
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["NuSVR"]
 
 
 class NuSVR(KernelRegressor):

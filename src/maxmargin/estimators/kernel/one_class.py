@@ -10,15 +10,9 @@ from maxmargin.estimators.kernel.fit.supports import Support
 from maxmargin.estimators.kernel.outliers import OutlierMachine
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["OneClassSVM"]
 
 
 class OneClassSVM(OutlierMachine):

@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["OutlierMachine"]
 
 
 class OutlierMachine(OutlierMixin, KernelMachine):

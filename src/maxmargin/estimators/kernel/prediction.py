@@ -18,11 +18,11 @@ from sklearn.base import is_classifier
 from maxmargin.errors import InputError
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels.factory import (
-    Group,
     compile_kernel,
     expansion,
     grouped_expansion,
 )
+from maxmargin.kernels.gram.dot_products import Group
 from maxmargin.validation import checked_csr, is_function, is_precomputed
 
 if TYPE_CHECKING:
@@ -30,19 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
 
-    Vector = NDArray[np.float64]
     Refusal = Callable[[str, str], NoReturn]
-
-__all__ = [
-    "Fitted",
-    "checked_model",
-    "decision_blocks",
-    "is_linear",
-    "kernel_of",
-    "weights",
-]
 
 BLOCK = 1 << 22  # decision values held at once where only their votes are wanted
 

@@ -14,15 +14,11 @@ from maxmargin.validation import counted_rows, sample_weights, training_rows
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["KernelRegressor"]
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):

@@ -10,15 +10,8 @@ from maxmargin.estimators.kernel.fit.crammer_singer import Joint
 from maxmargin.estimators.kernel.fit.margins import Margin
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["SVC"]
 
 
 class SVC(KernelClassifier):

@@ -13,15 +13,9 @@ from maxmargin.estimators.kernel.prediction import kernel_of
 from maxmargin.kernels.factory import self_values
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["SVDD"]
 
 
 class SVDD(OutlierMachine):

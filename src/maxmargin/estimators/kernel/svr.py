@@ -8,16 +8,9 @@ from maxmargin.estimators.kernel.fit.tubes import Tube
 from maxmargin.estimators.kernel.regressor import KernelRegressor
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["SVR"]
 
 
 class SVR(KernelRegressor):

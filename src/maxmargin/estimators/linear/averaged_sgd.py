@@ -10,8 +10,6 @@ from maxmargin.solvers.linear.stochastic.averaged_sgd import AveragedSgd
 if TYPE_CHECKING:
     from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
-__all__ = ["AveragedSGDClassifier"]
-
 
 class AveragedSGDClassifier(StochasticClassifier):
     r"""Linear classification by S2's SGD, whose answer is the average of all iterates.

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import LinearProblem
 
-__all__ = ["NAMES", "REGRESSION_NAMES", "chosen_solver", "is_linear_solver"]
-
 _CLASSES = {
     "dual-descent": ("DualDescent", True),
     "newton": ("Newton", False),

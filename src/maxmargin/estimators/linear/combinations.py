@@ -6,8 +6,6 @@ from typing import Any
 
 from maxmargin.errors import InputError
 
-__all__ = ["check_combination"]
-
 # loss → penalty → the formulations that LIBLINEAR has
 _KNOWN: dict[str, dict[str, tuple[bool, ...]]] = {
     "hinge": {"l2": (True,)},

@@ -16,8 +16,6 @@ from maxmargin.errors import InputError
 from maxmargin.estimators.parameters import FINITE_C, RULES, check_value, one_of
 from maxmargin.validation import encode_labels, input_errors
 
-__all__ = ["l1_min_c"]
-
 _FACTORS = {"squared_hinge": 2.0, "log": 0.5}  # of C, in the slope of the loss
 _RULES = {
     "loss": one_of(*_FACTORS),

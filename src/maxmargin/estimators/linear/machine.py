@@ -28,14 +28,8 @@ from maxmargin.validation import unless_refused
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from maxmargin.certificate import Certificate
     from maxmargin.solvers.base import Snapshot
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["COMMON_RULES", "LinearMachine", "solver_rule"]
 
 
 def solver_rule(names: Sequence[str]) -> Rule:

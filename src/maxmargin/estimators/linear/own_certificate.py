@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     )
     from maxmargin.solvers.base import Outcome
 
-__all__ = ["certificate_of"]
-
 _NOTHING = 1e-6  # of what it would cost to be wrong everywhere
 
 

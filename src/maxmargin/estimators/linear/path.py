@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from maxmargin.estimators.linear.solving import LinearTask
 
-__all__ = ["fit_along"]
-
 
 def fit_along(machines: Sequence[Any], X: Any, y: Any, sample_weight: Any) -> None:
     """Fit machines that differ in C alone, C rising, each from the answers before.

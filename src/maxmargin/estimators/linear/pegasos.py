@@ -11,8 +11,6 @@ from maxmargin.solvers.linear.stochastic.pegasos import LinearPegasos
 if TYPE_CHECKING:
     from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
-__all__ = ["PegasosClassifier"]
-
 
 class PegasosClassifier(StochasticClassifier):
     r"""Linear classification by Pegasos, with its bound beside what it reached.

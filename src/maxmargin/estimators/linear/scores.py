@@ -16,9 +16,7 @@ from maxmargin.validation.csr import check_structure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["LinearScores", "n_problems", "outputs_of"]
+    from maxmargin._arrays import Vector
 
 
 def n_problems(classes: int) -> int:

@@ -25,25 +25,11 @@ from maxmargin.solvers.base import drive
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table, Vector
     from maxmargin.certificate import Certificate
     from maxmargin.estimators.linear.warm_start import Before
     from maxmargin.problem import LinearProblem
     from maxmargin.solvers.base import Observer
-
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "Kept",
-    "LinearTask",
-    "Seed",
-    "Solved",
-    "design_of",
-    "solve_all",
-    "warn_if_early",
-]
 
 AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 

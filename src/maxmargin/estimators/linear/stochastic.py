@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.stochastic.walk import StochasticSolver, Walk
     from maxmargin.theory.descent import DescentBound
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["StochasticClassifier"]
-
 _LENGTH = Rule(
     FINITE_C.kind,
     lambda value: 1e-30 <= value <= 1e30,

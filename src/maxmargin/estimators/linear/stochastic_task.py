@@ -22,10 +22,7 @@ from maxmargin.validation import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Task", "partial_task", "whole_task"]
+    from maxmargin._arrays import Index, Vector
 
 
 class Task(NamedTuple):

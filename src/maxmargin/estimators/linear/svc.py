@@ -22,14 +22,8 @@ from maxmargin.validation import encode_labels, sample_weights, training_rows
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import NDArray
-
     from maxmargin.design.operator import Design
     from maxmargin.problem import LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["LinearSVC"]
 
 
 class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):

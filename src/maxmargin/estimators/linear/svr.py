@@ -20,14 +20,9 @@ from maxmargin.validation import counted_rows, sample_weights, training_rows
 if TYPE_CHECKING:
     from typing import Self
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
     from maxmargin.problem import LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["LinearSVR"]
 
 
 class LinearSVR(RegressorMixin, LinearMachine):

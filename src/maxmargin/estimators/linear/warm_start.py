@@ -21,14 +21,8 @@ from maxmargin.solvers.linear.warm_start import Ray, Warm
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table, Vector
     from maxmargin.estimators.linear.solving import LinearTask
-
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Before", "scaling_of"]
 
 _FULL = 1.0 - 1e-12  # of a bound, which is a product and may be rounded
 _FAR = 10.0  # times the C before: a kinked loss is solved from nothing in fewer steps

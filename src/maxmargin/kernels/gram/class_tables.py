@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index
     from maxmargin.parallel import Workers
-
-    Index = NDArray[np.intp]
-
-__all__ = ["ClassTables", "PairGrams"]
 
 _COMMON = 2000  # points of a class up to which most pairs want most of its values
 _MOMENT = 1 << 20  # work of all kernel values together that is over in a millisecond

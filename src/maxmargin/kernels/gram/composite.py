@@ -29,21 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "Composite",
-    "CompositeCross",
-    "CompositeGram",
-    "Power",
-    "Product",
-    "Scaled",
-    "Sum",
-    "combined_diagonal",
-    "is_pairwise",
-    "leaves_of",
-]
+    from maxmargin._arrays import Index, Vector
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SEGMENT = 256  # columns that are summed at a time: fixed, so that bits are

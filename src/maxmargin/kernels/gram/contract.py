@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Gram", "SourceGram"]
+    from maxmargin._arrays import Index, Vector
 
 
 class Gram(Protocol):

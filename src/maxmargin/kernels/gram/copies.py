@@ -9,12 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.kernels.gram.contract import Gram
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["CopiedGram", "distinct_points", "sums_by_place"]
 
 
 def distinct_points(first: Index, points: Index) -> tuple[Index, Index]:

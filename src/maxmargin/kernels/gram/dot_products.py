@@ -29,20 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.design.operator import Design
     from maxmargin.kernels.dot_products import VectorKernel
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "Group",
-    "VectorCross",
-    "VectorGram",
-    "prepare",
-    "vector_diagonal",
-    "vector_expansion",
-]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))

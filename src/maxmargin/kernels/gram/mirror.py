@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from maxmargin._jit import njit
 
-__all__ = ["mirror"]
-
 
 def _mirror(K, first, last):
     """K[i, j] = K[j, i] for all i < first ≤ j < last.

@@ -8,12 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.kernels.gram.contract import Gram
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["ShiftedGram"]
 
 
 class ShiftedGram:

@@ -19,10 +19,7 @@ from maxmargin.kernels.gram.mirror import mirror
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["CHEAP", "DEAR", "SMALL", "StoredGram", "binary_gram"]
+    from maxmargin._arrays import Index, Vector
 
 SMALL = 2560  # points whose whole matrix is soon computed: 26 MB in float32
 CHEAP = 16.0  # cost of a kernel value up to which nobody counts them, of so few points

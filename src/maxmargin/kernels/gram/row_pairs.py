@@ -21,12 +21,8 @@ from maxmargin.rows.records import CsrRows, DenseRows, Rows, frozen, rows_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.kernels.row_pairs import PairKernel
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["PairCross", "PairGram", "check_function", "pair_diagonal", "pair_expansion"]
 
 _DOUBLE = np.dtype(np.float64)
 _NOTHING = np.empty((0, 0))

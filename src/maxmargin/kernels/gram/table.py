@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["CallableGram", "TableGram", "callable_expansion", "table_expansion"]
+    from maxmargin._arrays import Index, Vector
 
 _VALUES = 1 << 20  # kernel values asked of a Python function at a time: 8 MB
 

@@ -29,20 +29,6 @@ from maxmargin.rows.records import CsrRows, DenseRows, clear_lanes, fill_lanes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "ADD",
-    "STORE",
-    "TURN",
-    "Shape",
-    "padded",
-    "panel_columns",
-    "panel_width",
-    "product",
-    "scratch",
-    "shape_of",
-    "weighted",
-]
-
 ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
 _CACHE_BYTES = 1 << 19  # a block of panels of this size stays in the L2 cache
 # With fewer columns, loading the rows again for every block shows (784 features, dense:

@@ -28,12 +28,7 @@ from maxmargin.kernels.algebra import Kernel, Power, Product, Scaled, Sum
 from maxmargin.kernels.objects import RBF, Linear, Polynomial
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-    Matrix = NDArray[np.float64]
-
-__all__ = ["LARGEST_DEGREE", "Bounds", "leaves_of", "remainder", "series_of", "unit_of"]
+    from maxmargin._arrays import Matrix, Vector
 
 LARGEST_DEGREE = 170  # 170! is the last factorial below the largest float64
 POSSIBLE = (

@@ -40,13 +40,7 @@ from maxmargin.kernels.objects import RBF
 from maxmargin.kernels.parameters import whole
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-    Matrix = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["FeatureMap", "feature_map"]
+    from maxmargin._arrays import Index, Matrix, Vector
 
 _LARGEST = 10**6  # components; φ of a thousand rows would take 8 GB beyond
 _VALUES = 1 << 21  # of the monomials of one degree worked on at a time: 16 MB

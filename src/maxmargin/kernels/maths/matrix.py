@@ -14,11 +14,7 @@ from maxmargin.kernels.objects import RBF, Linear, Polynomial, Precomputed, Sigm
 from maxmargin.kernels.scale import scale_gamma
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
-
-__all__ = ["LARGEST_ROWS", "KernelMatrix", "kernel_matrix"]
+    from maxmargin._arrays import Matrix
 
 LARGEST_ROWS = 5000  # their eigenvectors take minutes; the work grows with n³
 _NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")

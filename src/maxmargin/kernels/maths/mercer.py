@@ -27,14 +27,8 @@ from maxmargin.kernels.algebra import Kernel
 from maxmargin.kernels.maths.matrix import kernel_matrix
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Matrix, Vector
     from maxmargin.kernels.maths.matrix import KernelMatrix
-
-    Vector = NDArray[np.float64]
-    Matrix = NDArray[np.float64]
-
-__all__ = ["MercerVerdict", "eigenvector_map", "judge", "mercer"]
 
 _ROUNDINGS = 8.0  # of one kernel value: a dot product, a power or exp, cancellation
 

@@ -27,18 +27,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.int64]
+    from maxmargin._arrays import Vector
 
-__all__ = [
-    "KERNEL_TYPES",
-    "LARGEST_INT",
-    "MARKS",
-    "SVM_TYPES",
-    "LibsvmModel",
-    "pairs",
-    "widened",
-]
+    Index = NDArray[np.int64]
 
 SVM_TYPES = ("c_svc", "nu_svc", "one_class", "epsilon_svr", "nu_svr")  # in -s order
 KERNEL_TYPES = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")  # in -t order

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["from_estimator", "in_file_order", "to_estimator"]
-
 _MACHINES: dict[str, Any] = {
     "c_svc": SVC,
     "nu_svc": NuSVC,

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["read_libsvm_model"]
-
 _LONGEST = 1 << 32  # bytes of a model, so that a device or a bomb has an end
 # Possessive, so that no line takes more than one pass.
 _NUMBER = rb"[+-]?+(?:[0-9]++(?:\.[0-9]*+)?+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from maxmargin.persist.libsvm_files.layout import LibsvmModel
 
-__all__ = ["write_libsvm_model"]
-
 _BLOCK = 1 << 10  # support vectors written at once
 
 

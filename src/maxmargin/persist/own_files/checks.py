@@ -22,8 +22,6 @@ from maxmargin.persist.own_files.malformed import MalformedError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["CHECKS", "check_random"]
-
 _KEYS = 624  # numbers of a Mersenne twister
 _WALK = {"reals": 4, "counters": 6}
 

@@ -21,8 +21,6 @@ from maxmargin.persist.own_files.malformed import MalformedError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["HEADER", "Container", "array_name", "write_members"]
-
 HEADER = "header.json"
 MOST_MEMBERS = 1_000_000
 _BLOCK = 1 << 24

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Decoder"]
-
 _SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "csc_array")
 _HEXADECIMAL = re.compile("-?0x[0-9a-f]+")
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")

@@ -26,8 +26,6 @@ from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SA
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Encoder"]
-
 _EXACT = 1 << 53  # integers below are the same in every JSON reader
 _SCALARS = "biufMm"
 

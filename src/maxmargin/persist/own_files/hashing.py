@@ -12,8 +12,6 @@ from scipy import sparse
 from maxmargin.data_files.table import Table
 from maxmargin.errors import InputError, InputTypeError
 
-__all__ = ["data_hash"]
-
 _BLOCK = 1 << 20  # values of dense rows that are looked at together
 
 

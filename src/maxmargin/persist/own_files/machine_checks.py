@@ -19,8 +19,6 @@ from maxmargin.validation import is_function
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["check_kernel_machine", "check_linear_machine"]
-
 
 def _count(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

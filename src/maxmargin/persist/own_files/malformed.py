@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["MalformedError", "shown"]
-
 
 class MalformedError(ValueError):
     """The reason why a file is refused; becomes a ModelFileError with its name."""

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = [
-    "ArrayLine",
-    "check_values",
-    "checked_dtype",
-    "described",
-    "pieces",
-    "restored",
-]
-
 # bool, integers, floats but for the platform's own long double, text, bytes, times
 _PLAIN = re.compile(
     r"(\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|[<>]U[1-9]\d{0,8}|\|S[1-9]\d{0,8}"

@@ -13,8 +13,6 @@ from typing import Any
 
 from maxmargin.persist.own_files.malformed import MalformedError, shown
 
-__all__ = ["OBJECTS", "VALUES", "name_of", "parameters_of", "resolved"]
-
 # name in files → module that has the class today
 OBJECTS = {
     "maxmargin.AveragedSGDClassifier": "maxmargin.estimators.linear.averaged_sgd",

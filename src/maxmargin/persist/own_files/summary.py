@@ -21,8 +21,6 @@ from maxmargin.persist.own_files.registry import OBJECTS, name_of, parameters_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["checked_summary", "summary_of"]
-
 _MOST_NAMES = 1000  # classes and columns that are listed
 _LONGEST = 200
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

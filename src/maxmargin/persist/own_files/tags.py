@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["DEEPEST", "MODULES", "MOST_JOBS", "NOT_SAVED", "TYPES"]
-
 DEEPEST = 100  # values within values
 MOST_JOBS = 1024  # joblib starts as many processes as n_jobs says
 

@@ -17,8 +17,6 @@ from maxmargin.errors import InputError, load_extra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["checked_path", "write_film"]
-
 COLOURS = 96  # of a GIF; the surface has some twenty, letters as many greys
 LAST = 3.0  # seconds for which the last frame of a GIF stays
 SUFFIXES = (".gif", ".html", ".htm")

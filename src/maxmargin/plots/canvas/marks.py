@@ -20,19 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Table
     from maxmargin.plots.canvas.support import Supports
-
-    Table = NDArray[np.float64]
-
-__all__ = [
-    "POINT",
-    "SPAN",
-    "draw_points",
-    "draw_supports",
-    "entry",
-    "scale_for",
-    "support_entries",
-]
 
 POINT = 24.0  # area of a point's marker, in points²
 SPAN = 130.0  # area that α = C adds to a support vector's ring

@@ -19,12 +19,7 @@ from scipy import sparse
 from maxmargin.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-    Table = NDArray[np.float64]
-
-__all__ = ["Plane", "as_table", "choose_plane", "grid_of", "names_of"]
+    from maxmargin._arrays import Table, Vector
 
 LARGEST = 20_000_000  # entries of X that are made dense for a picture
 MARGIN = 0.08  # white around the points, as a share of their width

@@ -14,8 +14,6 @@ from maxmargin.validation import is_precomputed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_drawable", "decided", "like", "response"]
-
 
 def check_drawable(machine: Any, core: Any) -> None:
     """Refuse a machine that has no boundary to draw."""

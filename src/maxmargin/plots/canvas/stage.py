@@ -18,14 +18,10 @@ from maxmargin.solvers.base import Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Table, Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import Measures, Solver
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-    Table = NDArray[np.float64]
-
-__all__ = ["Frame", "Stage"]
 
 FEW = 6  # points of one step that get large rings
 LINES = 5  # of a caption

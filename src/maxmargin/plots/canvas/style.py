@@ -16,27 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "BLACK",
-    "BLUE",
-    "CLASSES",
-    "COLOURS",
-    "DASHES",
-    "GREEN",
-    "GREY",
-    "MARKERS",
-    "ORANGE",
-    "PINK",
-    "SKY",
-    "VERMILION",
-    "YELLOW",
-    "cycled",
-    "diverging",
-    "figure_and_axes",
-    "legend",
-    "tint",
-]
-
 BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"

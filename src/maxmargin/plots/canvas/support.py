@@ -25,11 +25,7 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["Supports", "innermost", "support_rows", "supports_of"]
+    from maxmargin._arrays import Flags, Index, Vector
 
 ROUNDING = 1e-12  # NuSVC and SVDD divide their coefficients
 

@@ -26,19 +26,6 @@ import numpy as np
 
 from maxmargin._jit import njit
 
-__all__ = [
-    "CONVERGED",
-    "MOVED",
-    "NEXT",
-    "PAUSED",
-    "STUCK",
-    "SWEEPS",
-    "add",
-    "merits",
-    "minimise",
-    "sweep",
-]
-
 CONVERGED, PAUSED, STUCK = range(3)  # how sweep() ends
 NEXT, MOVED, SWEEPS = range(3)  # its counters: next slot, steps, sweeps since a leap
 

@@ -51,13 +51,8 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Table, Vector
     from maxmargin.problem import LinearJointProblem
-
-    Index = NDArray[np.intp]
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["CrammerSinger"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -12,15 +12,9 @@ from maxmargin.solvers.lectures.subsets import counted, restricted
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Problem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Block", "State", "Told", "story"]
 
 
 class Block:

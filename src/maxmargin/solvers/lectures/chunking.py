@@ -66,12 +66,8 @@ from maxmargin.solvers.smo import pairs as _pairs
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.solvers.step import Step
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Chunking"]
 
 _DOUBLE = np.dtype(np.float64)
 _INNER = 0.25  # of tol: violation to which a QP is solved

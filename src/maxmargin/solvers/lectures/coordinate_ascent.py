@@ -54,9 +54,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["CoordinateAscent"]
+    from maxmargin._arrays import Vector
 
 DONE, STARTED, MOVED = range(3)  # counters: units, gradient known, moves of this sweep
 WHERE, OLD, FREE, NEW, SLOPE, CURVATURE, GAIN = range(7)  # numbers of the last unit

@@ -67,12 +67,7 @@ from maxmargin.solvers.smo import pairs as _pairs
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Decomposition"]
+    from maxmargin._arrays import Index, Vector
 
 _SMALLEST, _LARGEST = 2, 1000  # allowed q
 _INNER = 0.1  # of tol: violation to which the last B are solved

@@ -48,9 +48,7 @@ from maxmargin.theory import from_C
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["Pegasos"]
+    from maxmargin._arrays import Vector
 
 STEP, SEED = range(2)  # counters
 GOLDEN = 0.6180339887498949

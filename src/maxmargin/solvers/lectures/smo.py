@@ -30,9 +30,7 @@ from maxmargin.solvers.step import Step, pair_moved
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["Smo"]
+    from maxmargin._arrays import Vector
 
 ITERATIONS, STARTED = range(2)  # counters
 _DOUBLE = np.dtype(np.float64)

@@ -56,14 +56,9 @@ from maxmargin.solvers.lectures.two_points import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["PlattSmo"]
 
 # counters; BOUND_TOO: whether this sweep is over all points
 POINT, CHANGED, BOUND_TOO, STEPS, EXAMINED, SEED = range(two.LOADED + 1, 7)

@@ -40,14 +40,9 @@ from maxmargin.solvers.lectures.subsets import overlap_shown
 from maxmargin.solvers.lectures.two_points import PairSolver, State, apply_pair, try_pair
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["SimpleSmo"]
 
 # counters
 POINT, CHANGED, FRUITLESS, SWEEPS, STEPS, DRAWS, SEED = range(two.LOADED + 1, 8)

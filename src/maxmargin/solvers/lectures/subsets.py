@@ -15,21 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "SLICE",
-    "add_columns",
-    "add_products",
-    "attainable",
-    "counted",
-    "gained",
-    "middles",
-    "overlap_shown",
-    "pair_steps",
-    "restricted",
-]
+    from maxmargin._arrays import Index, Vector
 
 SLICE = 1 << 25  # operations of one unit, where a step takes more than that
 _DOUBLE = np.dtype(np.float64)

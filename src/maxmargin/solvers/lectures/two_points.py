@@ -45,27 +45,8 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "CHOSEN_BY",
-    "FIELDS",
-    "LOADED",
-    "MOVES",
-    "NOWHERE",
-    "UNBOUNDED",
-    "PairSolver",
-    "State",
-    "apply_pair",
-    "begin",
-    "flatness",
-    "load",
-    "pair_story",
-    "rest",
-    "try_pair",
-]
 
 NOWHERE, MOVES, UNBOUNDED = 0, 1, 2  # what try_pair found
 LOADED = 0  # the first counter of both: whether F is that of α

@@ -26,11 +26,6 @@ from maxmargin._jit.random import uniform
 from maxmargin._jit.simd import vmax, vmin
 from maxmargin.design.operator import add_row, dot_row
 
-__all__ = [
-    "back", "correct", "curve", "decided", "draw", "fill", "leave", "predict", "sides",
-    "step", "weigh",
-]  # fmt: skip
-
 _BLOCK = 1 << 15  # numbers of the rows that are handled at a time
 
 

@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Figures", "Passes", "Play", "System"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 17  # numbers below which a second thread does not pay

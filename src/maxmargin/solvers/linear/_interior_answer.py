@@ -14,13 +14,8 @@ from maxmargin.problem import LinearModel, LinearProblem, linear_objective
 from maxmargin.solvers.linear._in_play import Passes
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.solvers.linear._in_play import Play
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["answer", "counted"]
 
 _NEAR = (0.0, 1e-2, 1e-4, 1e-6)  # of the box: where β may be put to its end
 _ROUNDING = 1e-12  # |Σβ|/Σ|β| that is no imbalance

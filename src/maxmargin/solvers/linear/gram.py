@@ -40,14 +40,9 @@ from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["GramSmo"]
 
 _FIRST = 1e-2  # violation to begin with
 _FINER = 0.1

@@ -54,9 +54,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["InteriorPoint"]
+    from maxmargin._arrays import Vector
 
 _LIMIT = 200  # steps; 10 to 40 are usual
 _WIDEST = 2000  # columns; a factor of so many takes a tenth of a second

@@ -32,14 +32,8 @@ from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.solvers.step import Step
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["ThroughWeights"]
 
 FEW = 5000  # rows up to which kernel values cost nothing
 WIDE = 300  # columns

@@ -38,15 +38,9 @@ from maxmargin.solvers.linear.descent.dual_descent import DualDescent
 from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table
     from maxmargin.problem import LinearJointProblem, LinearProblem
     from maxmargin.solvers.step import Step
-
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["TwoClasses"]
 
 _TIGHTER, _LEAST = 0.1, 1e-15  # what the solver's own gap is taken down by, and to
 

@@ -21,13 +21,8 @@ import numpy as np
 from maxmargin.problem import linear_promises
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Ray", "Warm"]
 
 
 class Warm(NamedTuple):

@@ -26,13 +26,8 @@ import scipy.linalg
 from maxmargin.problem import Problem, imbalance, model_of, scores, violation
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["resolved", "snapped"]
+    from maxmargin._arrays import Flags as Mask
+    from maxmargin._arrays import Matrix, Vector
 
 _SNAP = 1e-6  # of the width of a box: nearer to its end is at its end
 _RANK = 1e-13  # of the largest singular value: less is a direction that Q does not see

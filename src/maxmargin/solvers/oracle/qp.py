@@ -52,12 +52,7 @@ from maxmargin.solvers.smo.verification import hulls_meet
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["QuadraticProgram"]
+    from maxmargin._arrays import Matrix, Vector
 
 _DOUBLE = np.dtype(np.float64)
 _TIGHT = 1e-10  # Clarabel's tolerances; it usually ends well below

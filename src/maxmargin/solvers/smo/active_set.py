@@ -50,13 +50,8 @@ from maxmargin.parallel import one_blas_thread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.problem import Problem
-
-    Index = NDArray[np.intp]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Way", "free_points", "operations", "scratch_size", "solve_free"]
 
 _WORSE, _FACTORS = 5.0, 4  # λ, first √n of K's rounding, grows by this; factors tried
 _PASSES = 4  # ways gone with one factor

@@ -35,12 +35,7 @@ from maxmargin.solvers.smo.working_set import SOLVED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Answer", "Group", "solve_together"]
+    from maxmargin._arrays import Index, Vector
 
 
 class Group(NamedTuple):

@@ -18,23 +18,9 @@ from maxmargin.solvers.smo.shrinking import scope_of
 from maxmargin.solvers.smo.state import Phase
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "NOBODY",
-    "add_columns",
-    "begin_anew",
-    "bring_up",
-    "look_again",
-    "settle",
-    "sharp",
-]
 
 NOBODY = np.empty(0, np.intp), np.empty(0)  # is told a gradient
 _SHARP = 0.1  # of tol, that W's own gradients may be wrong by

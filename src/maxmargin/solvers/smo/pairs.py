@@ -39,23 +39,8 @@ from maxmargin._jit.simd import vmax
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import Problem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "CONVERGED",
-    "DOUBLE_NOISE",
-    "PAUSED",
-    "SCRATCH",
-    "SINGLE_NOISE",
-    "STUCK",
-    "UNBOUNDED",
-    "fresh_gradient",
-    "move",
-    "move_pairs",
-]
 
 CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
 # Relative rounding error of kernel values

@@ -18,10 +18,7 @@ from maxmargin._jit import inlined, njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
-
-__all__ = ["evenly", "merits", "worst"]
+    from maxmargin._arrays import Flags, Vector
 
 BINS = 1024
 

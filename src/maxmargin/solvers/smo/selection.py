@@ -15,13 +15,10 @@ from maxmargin.solvers.smo import partners as _choice
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.shrinking import Scope
     from maxmargin.solvers.smo.state import State
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["admits_all", "exchange", "whole_matrix"]
 
 _FEW, _FEW_CHEAP = 512, 1000  # points that are all admitted at once, by their cost
 _WORST = 0.15  # of those that enter, by how much they violate

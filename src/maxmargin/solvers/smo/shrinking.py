@@ -20,13 +20,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Scope", "near_points", "scope_of"]
 
 _NEAR = 1.0  # violations within which a satisfied point is still watched
 _GOAL = 0.05  # of the violation, at which all points are looked at again

@@ -13,14 +13,10 @@ from maxmargin.solvers.step import Step, pair_moved
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import Problem
     from maxmargin.solvers.gram_memory import WorkingMemory
     from maxmargin.solvers.smo.shrinking import Scope
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Phase", "State", "story"]
 
 
 class Phase(Enum):

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
 
-__all__ = ["SLICE", "free_step", "pairs_of_a_slice", "pairs_to_go"]
-
 SLICE = 1 << 26  # operations of one unit
 _TIMES = 1.0  # a step, in pairs that come before it
 _LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through

@@ -15,14 +15,8 @@ import numpy as np
 from maxmargin.problem import dual_value, extremes, scores
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import Problem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["deciding_points", "first_slack", "hulls_meet", "objective_is_vague"]
 
 _WITNESSES = 16  # support vectors that tell how wrong F is, whoever decides
 _VAGUE = 1e-6  # relative error of the objective that is not accepted

@@ -67,12 +67,8 @@ from maxmargin.solvers.smo.verification import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.solvers.step import Step
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["SOLVED", "WorkingSetSmo"]
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -29,15 +29,9 @@ from maxmargin.solvers.smo.batch import Group, solve_together
 from maxmargin.solvers.smo.selection import admits_all
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.solvers.smo.batch import Answer
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["FEW", "plain_margins", "solved_alone", "solved_together"]
 
 DOUBLE = np.dtype(np.float64)
 FEW = 512  # rows whose problems all share one matrix

@@ -21,15 +21,9 @@ from maxmargin.problem import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.schemes import Maker
     from maxmargin.kernels.gram.contract import Gram
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["AllAtOnce", "Joint"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,8 @@ from maxmargin.validation import is_precomputed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index
     from maxmargin.kernels.gram.contract import Gram
-
-    Index = NDArray[np.intp]
-
-__all__ = ["is_semidefinite", "warn_if_indefinite"]
 
 
 def is_semidefinite(kernel: Any, coef0: float) -> bool:

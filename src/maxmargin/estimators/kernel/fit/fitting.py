@@ -29,16 +29,10 @@ from maxmargin.rows.duplicates import first_alike
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part, Solved
     from maxmargin.estimators.kernel.fit.schemes import Duals, Scheme
     from maxmargin.solvers.base import Observer, Solver
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Solution", "Task", "fitted_attributes", "observers_of", "solve_all"]
 
 
 class Task(NamedTuple):

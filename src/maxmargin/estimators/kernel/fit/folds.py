@@ -18,16 +18,10 @@ from maxmargin.kernels.gram.row_cache import StoredGram
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Solved
     from maxmargin.parallel import Workers
     from maxmargin.solvers.base import Observer
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["FOLDS", "out_of_fold", "stratified_folds"]
 
 FOLDS = 5
 

@@ -20,14 +20,9 @@ from maxmargin.parallel import Workers
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.schemes import Scheme
-
-    Index = NDArray[np.intp]
-
-__all__ = ["Workbench", "workbench"]
 
 Result = TypeVar("Result")
 

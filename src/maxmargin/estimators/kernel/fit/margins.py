@@ -11,14 +11,9 @@ from maxmargin.estimators.kernel.fit.parts import Expansion, NuPart, Part, insid
 from maxmargin.problem import c_svc, nu_svc
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Margin", "NuMargin", "largest_nu"]
 
 
 @dataclass(frozen=True, eq=False)

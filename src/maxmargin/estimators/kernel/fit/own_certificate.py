@@ -12,8 +12,6 @@ from maxmargin.problem import imbalance, objective, violation
 if TYPE_CHECKING:
     from maxmargin.problem import Model, Problem
 
-__all__ = ["certificate_of"]
-
 
 def certificate_of(
     problem: Problem,

@@ -23,17 +23,11 @@ from maxmargin.solvers.follower import Follower
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.certificate import Certificate
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
     from maxmargin.solvers.base import Observer, Solver
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Expansion", "NuPart", "Part", "Solved", "inside", "judged", "solve"]
 
 
 class Expansion(NamedTuple):

@@ -23,14 +23,9 @@ from maxmargin.probability import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.estimators.kernel.fit.fitting import Solution
     from maxmargin.estimators.kernel.prediction import Fitted
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["are_fitted", "calibrated", "probabilities"]
 
 
 def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:

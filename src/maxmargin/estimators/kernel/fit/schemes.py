@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
     # (name, rows, y) → the problem that tells y = +1 from y = −1
     Maker = Callable[[str, Index, Vector], Part]
-
-__all__ = ["Duals", "OneVsOne", "OneVsRest", "Scheme", "grouped", "ovr_scores", "votes"]
 
 
 class Duals(NamedTuple):

@@ -10,8 +10,6 @@ import maxmargin.solvers
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.prediction import is_linear
 
-__all__ = ["NAMES", "chosen_solver", "is_solver", "merges_copies", "named_solver"]
-
 # name → its class in maxmargin.solvers, and whether it draws random numbers
 _CLASSES = {
     "auto": ("WorkingSetSmo", False),

@@ -9,15 +9,9 @@ from maxmargin.estimators.kernel.fit.parts import Expansion, NuPart
 from maxmargin.problem import one_class, svdd
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Ball", "Support"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,9 @@ from maxmargin.kernels.gram.twins import TwinGram
 from maxmargin.problem import epsilon_svr, nu_svr
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["NuTube", "Tube"]
 
 
 @dataclass(frozen=True, eq=False)

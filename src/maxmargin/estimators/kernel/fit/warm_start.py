@@ -13,13 +13,9 @@ from maxmargin.estimators.kernel.prediction import checked_model
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.estimators.kernel.prediction import Fitted
-
-    Vector = NDArray[np.float64]
-    Index = NDArray[np.intp]
-
-__all__ = ["Earlier", "coefficients_to_go_on_from", "earlier_model"]
 
 
 class Earlier(NamedTuple):

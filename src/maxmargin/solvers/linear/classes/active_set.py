@@ -28,13 +28,8 @@ from maxmargin.solvers.linear.classes.visits import solve_classes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Table, Vector
     from maxmargin.design.operator import Design
-
-    Index = NDArray[np.intp]
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Face", "climb", "face_of", "take"]
 
 _MOST = 100  # iterations
 _PAYS = 0.1  # of the gain of the best iteration: less ends the search for a direction

@@ -25,14 +25,8 @@ from maxmargin.solvers.linear.classes.newton import JointNewton
 from maxmargin.solvers.relay import Relay, State
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Table
     from maxmargin.problem import LinearJointModel, LinearJointProblem
-
-    Table = NDArray[np.float64]
-
-__all__ = ["JointRelay"]
 
 _FEW = 2500  # weights of all classes: their matrix is factored in half a second
 _PRODUCTS = 2e10  # rows times weights²: that matrix is made in a second or two

@@ -59,11 +59,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["LinearCrammerSinger"]
+    from maxmargin._arrays import Index, Table, Vector
 
 _SLICE = 1 << 24  # numbers read in one unit
 _VISIT = 100  # numbers that could be read in the time of what else a visit does

@@ -17,14 +17,8 @@ from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin.design.hessian import curvature, dense_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Flags, Table
     from maxmargin.problem import LinearJointProblem
-
-    Flags = NDArray[np.bool_]
-    Table = NDArray[np.float64]
-
-__all__ = ["joint_curvature"]
 
 _BEGIN = 200_000  # multiplications, one by one, in the time that a product takes at least
 _CHUNK = 256  # rows that are written out at a time

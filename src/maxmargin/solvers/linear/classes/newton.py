@@ -64,11 +64,7 @@ from maxmargin.solvers.linear.newton.proximal_schedule import (
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Table = NDArray[np.float64]
-
-__all__ = ["JointNewton"]
+    from maxmargin._arrays import Table
 
 _WIDEST = 4000  # weights; a factor of so many takes seconds
 _BEND = 1e5  # κΣC‖x‖² at first, or less: above it the β of classes apart go too far

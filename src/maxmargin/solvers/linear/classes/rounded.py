@@ -26,13 +26,9 @@ from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Table, Vector
     from maxmargin.parallel import Workers
     from maxmargin.problem import LinearJointProblem
-
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["RoundedJoint", "bending"]
 
 
 def _project(v, C):

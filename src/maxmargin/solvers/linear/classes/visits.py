@@ -20,12 +20,6 @@ from maxmargin._jit.random import shuffle
 from maxmargin.design.class_rows import move, outputs_of
 from maxmargin.design.operator import fetch_row
 
-__all__ = [
-    "AFTER", "BEFORE", "ENOUGH", "EPOCH", "EVENT", "LEFT", "LIMIT", "MOST", "MOVED",
-    "NEXT", "ROW", "SHARE", "SHUFFLED", "STEPS", "VIOLATION", "VISITS", "WORST", "choose",
-    "solve_classes", "visit",
-]  # fmt: skip
-
 # places: next in the order, how many are left in it, whether it is shuffled; visits and
 # epochs so far; the epoch after which, and the visits at which, something else is due;
 # steps since the last look; of the last step its row, and how many classes moved

@@ -26,14 +26,8 @@ from maxmargin.design.some_rows import back, times
 from maxmargin.design.vectors import dot
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Moved", "face_step"]
 
 _EXACT = 1e-2  # of the slope: what conjugate gradients need not get below
 _MOST = 50  # iterations

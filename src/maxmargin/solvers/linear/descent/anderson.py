@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Epochs"]
 
 _MEMORY = 5  # differences of iterates that are combined
 _RIDGE = 1e-12  # of their squares, against steps that are alike

@@ -15,13 +15,8 @@ import numpy as np
 from maxmargin._jit import ASSOCIATIVE, njit
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["best_shift"]
 
 _FIRST = 1e-3  # how far the first try goes, where nothing is known
 _GROWTH = 4.0  # of the tries until the slope has another sign

@@ -67,10 +67,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["DualDescent"]
+    from maxmargin._arrays import Index, Vector
 
 _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000

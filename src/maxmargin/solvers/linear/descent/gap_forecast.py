@@ -16,8 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Outlook"]
-
 _LEAST = 0.03  # of E is left at the end of an epoch, however fast it was
 _FIRST = 0.3  # of E, as a rule, at the end of the first
 _DOUBT = 5.0  # how wrong a forecast may turn out to be for the next ones to be trusted

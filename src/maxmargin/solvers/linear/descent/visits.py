@@ -16,8 +16,6 @@ from maxmargin._jit.prefetch import prefetch
 from maxmargin.design.operator import sparse_dot
 from maxmargin.rows.records import CsrRows, DenseRows
 
-__all__ = ["GRAIN", "unsettled", "visit"]
-
 GRAIN = 1e-12  # of a gradient that is worth following
 _AHEAD = 4  # rows that are on their way while one is visited
 

@@ -42,9 +42,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["LassoDescent"]
+    from maxmargin._arrays import Vector
 
 _SLICE = 1 << 23  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000

@@ -10,15 +10,8 @@ import numpy as np
 from maxmargin.design.hessian import curvature
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.design.operator import Design
-
-    Index = NDArray[np.intp]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Growing"]
 
 _PRODUCTS = 1 << 33  # multiplications in a part: half a second of one thread
 

@@ -53,12 +53,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    Table = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["MOST", "LassoInterior", "effort"]
+    from maxmargin._arrays import Table, Vector
 
 MOST = 4000  # rows or columns, whichever are fewer: a factor of so many takes a second
 _LIMIT = 200  # steps; 10 to 40 are usual

@@ -33,14 +33,8 @@ from maxmargin.solvers.linear.l1.newton import LassoNewton
 from maxmargin.solvers.relay import Relay, State
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearModel, LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["LassoRelay"]
 
 _TALL = 3  # rows a column, with fewer of which quadratics are singular
 _PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H

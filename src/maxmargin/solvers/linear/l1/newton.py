@@ -34,11 +34,7 @@ from maxmargin.solvers.linear.l1.quadratic import Quadratic
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["LassoNewton"]
+    from maxmargin._arrays import Vector
 
 _DEFAULT_STEPS = 1000
 _ENOUGH = 0.01  # of the promised fall

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from maxmargin.problem import LinearProblem
 
-__all__ = ["first_weights"]
-
 
 def first_weights(
     problem: LinearProblem, warm: NDArray[np.float64] | None

@@ -22,9 +22,7 @@ from maxmargin.design.factor import cholesky
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
-
-__all__ = ["Quadratic"]
+    from maxmargin._arrays import Vector
 
 _PASSES = 50  # over the columns, before the signs they have found are used
 _PRODUCTS = 1 << 28  # multiplications in all of them, at most

@@ -11,8 +11,6 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem
 
-__all__ = ["check_kinked"]
-
 
 def check_kinked(problem: LinearProblem, name: str, widest: int) -> None:
     """Refuse what is no hinge or tube with ½‖w‖², a box and few columns."""

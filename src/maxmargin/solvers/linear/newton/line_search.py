@@ -14,13 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Looks", "Sums", "balance", "in_parts", "search"]
 
 _PARTS = 8  # sums over rows are cut into so many
 _WORTH = 1 << 16  # rows below which they are not

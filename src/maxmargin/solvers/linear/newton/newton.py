@@ -52,15 +52,9 @@ from maxmargin.solvers.linear.newton.state import (
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearModel, LinearProblem
     from maxmargin.solvers.linear.warm_start import Warm
-
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Newton"]
 
 _NAME = "Newton's method"
 _WIDEST = 4000  # columns; a factor of so many takes seconds

@@ -63,14 +63,9 @@ from maxmargin.solvers.linear.newton.state import (
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearModel, LinearProblem
     from maxmargin.solvers.linear.warm_start import Warm
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["NewtonCg"]
 
 _NAME = "Newton's method by conjugate gradients"
 _LIMIT = 100_000  # iterations; a hundred are usual

@@ -36,15 +36,8 @@ from maxmargin.design.vectors import dot
 from maxmargin.parallel import one_blas_thread
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.design.operator import Design
-
-    Index = NDArray[np.intp]
-    Matrix = NDArray[np.float64]
-    Vector = NDArray[np.float64]
-
-__all__ = ["Active", "Preconditioner", "active_rows", "chosen", "pass_price"]
 
 _LARGEST = 4000  # columns or rows of a factor
 _MIX = 0.5  # of the diagonal of X'DX of centred rows

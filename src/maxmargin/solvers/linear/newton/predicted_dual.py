@@ -17,14 +17,9 @@ from maxmargin._jit import njit
 from maxmargin.design.vectors import dot
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearProblem
     from maxmargin.solvers.linear.newton.squared import Loss
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Foreseen", "Proof", "foreseen"]
 
 
 class Foreseen(NamedTuple):

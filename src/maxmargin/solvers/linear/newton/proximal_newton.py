@@ -69,12 +69,8 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = ["ProximalNewton"]
 
 _WIDEST = 4000  # columns; a factor of so many takes seconds
 _HELD, _NARROWEST = 20.0, 100.0  # rows a column in the first rounding of a model

@@ -16,8 +16,6 @@ from maxmargin.solvers.base import Status
 if TYPE_CHECKING:
     from maxmargin.problem import Objective
 
-__all__ = ["FIRST", "GROWTH", "is_eased", "stands_still", "verdict"]
-
 FIRST, GROWTH, _LAST = 0.3, 3.0, 1e12  # κ, how it grows, and where that ends
 _LIMIT = 1000  # steps; 20 to 100 are usual
 _EASED = 0.1  # of the gap: a centre need not be more exact

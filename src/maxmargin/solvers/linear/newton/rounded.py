@@ -23,11 +23,8 @@ from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Rounded"]
 
 _FEW = 64  # numbers: more than a few vectors are long
 _AT_THE_END, _ROUNDING = 1e-9, 1e-14  # of the box, and of k: how near its end a row is

@@ -17,12 +17,9 @@ from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
     from maxmargin.problem import LinearProblem
-
-    Vector = NDArray[np.float64]
-
-__all__ = ["Loss", "loss_of"]
 
 
 class Loss(NamedTuple):

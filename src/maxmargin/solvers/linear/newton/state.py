@@ -33,14 +33,8 @@ from maxmargin.solvers.linear.warm_start import Warm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
     from maxmargin.problem import LinearProblem
-
-    Index = NDArray[np.intp]
-    Vector = NDArray[np.float64]
-
-__all__ = [
-    "Standing", "begin", "levels", "model_of", "move", "refresh", "stopped", "told",
-]  # fmt: skip
 
 _GROWTH = 8  # how many times more rows come into play
 _ROWS = 8  # rows a column that a part must have

@@ -26,8 +26,6 @@ from dataclasses import dataclass
 
 from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
-__all__ = ["AveragedSgd"]
-
 
 @dataclass(frozen=True)
 class AveragedSgd(StochasticSolver):

@@ -46,8 +46,6 @@ from dataclasses import dataclass
 
 from maxmargin.solvers.linear.stochastic.walk import StochasticSolver
 
-__all__ = ["LinearPegasos"]
-
 
 @dataclass(frozen=True)
 class LinearPegasos(StochasticSolver):

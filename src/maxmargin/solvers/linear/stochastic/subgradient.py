@@ -25,8 +25,6 @@ from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
 from maxmargin.design.operator import add_row, dot_row, fetch_row
 
-__all__ = ["steps"]
-
 # counters of a walk, which goes on when the rows change
 STEP, DRAWN, SEED, BEGAN, TAIL, NEXT_TAIL = range(6)
 SHARE, MASS, NORM2, PENALTY = range(4)  # q, A, ‖v‖² and λ

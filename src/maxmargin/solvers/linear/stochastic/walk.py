@@ -37,11 +37,10 @@ from maxmargin.theory import from_C
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float64]
+    from maxmargin._arrays import Vector
+
     Counts = NDArray[np.int32]
     Index = NDArray[np.int64]
-
-__all__ = ["State", "StochasticSolver", "Walk"]
 
 # Where nobody says, at most 1000 epochs, or as many as make a million or 300/λ steps; but
 # no λ makes more than 10⁹ visits of rows, for a run must come to an end (a minute or so).
