@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maxmargin._lazy import exports
+from maxmargin.estimators import MACHINES
 
 if TYPE_CHECKING:
     from maxmargin._referee import certify
@@ -43,17 +44,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
-    "SVC": "estimators.kernel.svc",
-    "NuSVC": "estimators.kernel.nu_svc",
-    "SVR": "estimators.kernel.svr",
-    "LinearSVC": "estimators.linear.svc",
+    **MACHINES.homes(),
     "l1_min_c": "estimators.linear.l1_min_c",
-    "LinearSVR": "estimators.linear.svr",
-    "PegasosClassifier": "estimators.linear.pegasos",
-    "AveragedSGDClassifier": "estimators.linear.averaged_sgd",
-    "NuSVR": "estimators.kernel.nu_svr",
-    "OneClassSVM": "estimators.kernel.one_class",
-    "SVDD": "estimators.kernel.svdd",
     "path": "estimators.path",
     "kernel": "kernels.function",
     "load": "persist.own_format",

@@ -11,6 +11,7 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 # Lowest first; a module imports from its own layer or a lower one.
 LAYERS = [
     {"_arrays", "_lazy", "errors"},
+    {"_registry"},
     {"_atomic"},
     {"parallel"},
     {"_jit"},

@@ -1,10 +1,70 @@
-"""The scikit-learn classes."""
+"""The machines, with scikit-learn's interface.
 
-from maxmargin.estimators.kernel.nu_svc import NuSVC
-from maxmargin.estimators.kernel.nu_svr import NuSVR
-from maxmargin.estimators.kernel.one_class import OneClassSVM
-from maxmargin.estimators.kernel.svc import SVC
-from maxmargin.estimators.kernel.svdd import SVDD
-from maxmargin.estimators.kernel.svr import SVR
+- :mod:`~maxmargin.estimators.parameters`: what every constructor parameter may be.
+- :mod:`~maxmargin.estimators.magnitude`: whether kernel values can be represented.
+- :mod:`~maxmargin.estimators.kernel`: machines with a kernel.
+- :mod:`~maxmargin.estimators.linear`: machines without one.
+- :mod:`~maxmargin.estimators.convergence_warnings`: a fit that ended early, and advice.
+- :mod:`~maxmargin.estimators.path`: one machine for many C.
+"""
 
-__all__ = ["SVC", "SVDD", "SVR", "NuSVC", "NuSVR", "OneClassSVM"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from maxmargin._lazy import exports
+from maxmargin._registry import Entry, Registry
+
+if TYPE_CHECKING:
+    from maxmargin.estimators.kernel.nu_svc import NuSVC
+    from maxmargin.estimators.kernel.nu_svr import NuSVR
+    from maxmargin.estimators.kernel.one_class import OneClassSVM
+    from maxmargin.estimators.kernel.svc import SVC
+    from maxmargin.estimators.kernel.svdd import SVDD
+    from maxmargin.estimators.kernel.svr import SVR
+    from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
+    from maxmargin.estimators.linear.pegasos import PegasosClassifier
+    from maxmargin.estimators.linear.svc import LinearSVC
+    from maxmargin.estimators.linear.svr import LinearSVR
+
+__all__ = [
+    "MACHINES",
+    "SVC",
+    "SVDD",
+    "SVR",
+    "AveragedSGDClassifier",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
+    "PegasosClassifier",
+]
+
+MACHINES = Registry(
+    "maxmargin",
+    "machine",
+    [
+        Entry("SVC", "estimators.kernel.svc", "svc", "classify"),
+        Entry("NuSVC", "estimators.kernel.nu_svc", "nu-svc", "classify"),
+        Entry("SVR", "estimators.kernel.svr", "svr", "regress"),
+        Entry("NuSVR", "estimators.kernel.nu_svr", "nu-svr", "regress"),
+        Entry("OneClassSVM", "estimators.kernel.one_class", "one-class", "outliers"),
+        Entry("SVDD", "estimators.kernel.svdd", "svdd", "outliers"),
+        Entry("LinearSVC", "estimators.linear.svc", "linear-svc", "classify"),
+        Entry("LinearSVR", "estimators.linear.svr", "linear-svr", "regress"),
+        Entry("PegasosClassifier", "estimators.linear.pegasos", "pegasos", "classify"),
+        Entry(
+            "AveragedSGDClassifier",
+            "estimators.linear.averaged_sgd",
+            "averaged-sgd",
+            "classify",
+        ),
+    ],
+)
+"""Every machine. The command line takes the first of a task where none is named."""
+
+_HERE = "estimators."
+_HOME = {title: home.removeprefix(_HERE) for title, home in MACHINES.homes().items()}
+
+__getattr__, __dir__ = exports(__name__, _HOME)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maxmargin._lazy import exports
+from maxmargin._registry import Entry, Registry
 
 if TYPE_CHECKING:
     from maxmargin.solvers.base import Measures, Snapshot, Solver, Status, drive
@@ -36,27 +37,37 @@ if TYPE_CHECKING:
     from maxmargin.solvers.smo.working_set import WorkingSetSmo
     from maxmargin.solvers.step import Step
 
+SOLVERS = Registry(
+    "maxmargin.solvers",
+    "solver",
+    [
+        Entry("WorkingSetSmo", "smo.working_set", "smo"),
+        Entry("PlattSmo", "lectures.smo_platt", "smo-platt"),
+        Entry("SimpleSmo", "lectures.smo_simple", "smo-simple"),
+        Entry("Decomposition", "lectures.decomposition", "decomposition"),
+        Entry("Chunking", "lectures.chunking", "chunking"),
+        Entry("QuadraticProgram", "oracle.qp", "qp"),
+        Entry("Pegasos", "lectures.pegasos", "pegasos"),
+        Entry("Smo", "lectures.smo"),
+        Entry("CoordinateAscent", "lectures.coordinate_ascent"),
+        Entry("CrammerSinger", "classes.crammer_singer"),
+        Entry("ThroughWeights", "linear.through_weights"),
+    ],
+)
+"""Every solver of a kernel machine; those with a name can be ``SVC(solver=name)``."""
+
 _HOME = {
-    "Chunking": "lectures.chunking",
-    "CoordinateAscent": "lectures.coordinate_ascent",
-    "CrammerSinger": "classes.crammer_singer",
-    "Decomposition": "lectures.decomposition",
+    **SOLVERS.homes(),
     "Measures": "base",
-    "Pegasos": "lectures.pegasos",
-    "PlattSmo": "lectures.smo_platt",
-    "QuadraticProgram": "oracle.qp",
-    "SimpleSmo": "lectures.smo_simple",
-    "Smo": "lectures.smo",
     "Snapshot": "base",
     "Solver": "base",
     "Status": "base",
     "Step": "step",
-    "ThroughWeights": "linear.through_weights",
-    "WorkingSetSmo": "smo.working_set",
     "drive": "base",
 }
 
 __all__ = [
+    "SOLVERS",
     "Chunking",
     "CoordinateAscent",
     "CrammerSinger",

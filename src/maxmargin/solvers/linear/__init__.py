@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from maxmargin._lazy import exports
+from maxmargin._registry import Entry, Registry
 
 if TYPE_CHECKING:
     from maxmargin.solvers.linear.classes.class_relay import JointRelay
@@ -28,26 +29,36 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.stochastic.pegasos import LinearPegasos
     from maxmargin.solvers.linear.two_classes import TwoClasses
 
-_HOME = {
-    "AveragedSgd": "stochastic.averaged_sgd",
-    "DualDescent": "descent.dual_descent",
-    "GramSmo": "gram",
-    "InteriorPoint": "interior_point",
-    "JointNewton": "classes.newton",
-    "JointRelay": "classes.class_relay",
-    "LassoDescent": "l1.descent",
-    "LassoInterior": "l1.interior",
-    "LassoNewton": "l1.newton",
-    "LassoRelay": "l1.l1_relay",
-    "LinearCrammerSinger": "classes.crammer_singer",
-    "LinearPegasos": "stochastic.pegasos",
-    "Newton": "newton.newton",
-    "NewtonCg": "newton.newton_cg",
-    "ProximalNewton": "newton.proximal_newton",
-    "TwoClasses": "two_classes",
-}
+LINEAR_SOLVERS = Registry(
+    "maxmargin.solvers.linear",
+    "solver",
+    [
+        Entry("DualDescent", "descent.dual_descent", "dual-descent"),
+        Entry("Newton", "newton.newton", "newton"),
+        Entry("NewtonCg", "newton.newton_cg", "newton-cg"),
+        Entry("ProximalNewton", "newton.proximal_newton", "proximal-newton"),
+        Entry("GramSmo", "gram", "gram"),
+        Entry("InteriorPoint", "interior_point", "interior-point"),
+        Entry("LinearPegasos", "stochastic.pegasos", "pegasos", "labels"),
+        Entry("LassoDescent", "l1.descent", "lasso-descent", "l1"),
+        Entry("LassoNewton", "l1.newton", "lasso-newton", "l1"),
+        Entry("LassoInterior", "l1.interior", "lasso-interior", "l1"),
+        Entry("LassoRelay", "l1.l1_relay", "lasso-relay", "l1"),
+        Entry("LinearCrammerSinger", "classes.crammer_singer", "crammer-singer", "joint"),
+        Entry("JointNewton", "classes.newton", "joint-newton", "joint"),
+        Entry("JointRelay", "classes.class_relay", "joint-relay", "joint"),
+        Entry("AveragedSgd", "stochastic.averaged_sgd"),
+        Entry("TwoClasses", "two_classes"),
+    ],
+)
+"""Every solver of a linear machine; those with a name can be ``LinearSVC(solver=name)``.
+
+Tasks: labels of two classes only, the penalty l1, all classes in one (joint) problem.
+"""
+
 
 __all__ = [
+    "LINEAR_SOLVERS",
     "AveragedSgd",
     "DualDescent",
     "GramSmo",
@@ -66,4 +77,4 @@ __all__ = [
     "TwoClasses",
 ]
 
-__getattr__, __dir__ = exports(__name__, _HOME, ())
+__getattr__, __dir__ = exports(__name__, LINEAR_SOLVERS.homes())
