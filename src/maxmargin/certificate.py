@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from maxmargin.errors import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BALANCE", "Certificate", "worst_of"]
+__all__ = ["BALANCE", "Certificate", "Run", "certificate_of", "worst_of"]
 
 BALANCE = 1e-10  # how far a sum may be off: rounding leaves about 1e-15·√iterations
 
@@ -48,8 +50,8 @@ class Certificate:
         Iterations, and kernel values computed.
     seconds : float
         Time the solver took; on top of several problems, that of the whole fit.
-    stop : str
-        Why it stopped, a sentence.
+    stop : Stop
+        Why it stopped; it is a str, a sentence.
     solver : str
         Which solver ran, where there was a choice.
     problems : tuple of Certificate
@@ -70,7 +72,7 @@ class Certificate:
     n_iter: int = 0
     n_kernel: int = 0
     seconds: float = 0.0
-    stop: str = ""
+    stop: Stop = Stop.UNKNOWN
     tol: float = float("nan")
     criterion: str = "violation"
     balance: float = 0.0
@@ -123,6 +125,48 @@ class Certificate:
             verdict = "all within tol" if late == 0 else f"{late} not"
             lines.append(f"problems    {count} binary, {verdict}; the worst: {self.name}")
         return "\n".join(lines)
+
+
+class Run(NamedTuple):
+    """The run of a solver, as far as a certificate tells of it."""
+
+    stop: Stop
+    tol: float
+    criterion: str
+    n_iter: int = 0
+    n_kernel: int = 0
+    seconds: float = 0.0
+    name: str = ""  # which binary problem
+    solver: str = ""  # which solver ran, where there was a choice
+
+
+def certificate_of(problem: Any, model: Any, run: Run) -> Certificate:
+    """The certificate that a machine gives itself; the referee has its own figures.
+
+    Parameters
+    ----------
+    problem : AnyProblem
+        What was solved: its ``evidence`` has all figures.
+    model : model of such a problem
+        The answer.
+    run : Run
+        How it was found.
+    """
+    found = problem.evidence(model)
+    measures = found.measures
+    return Certificate(
+        primal=measures.primal,
+        dual=measures.dual,
+        gap=measures.gap,
+        relative_gap=measures.relative_gap,
+        violation=measures.violation,
+        bias_interval=found.interval,
+        n_support=found.n_support,
+        n_free=found.n_support - found.n_bound,
+        n_bound=found.n_bound,
+        balance=found.balance,
+        **run._asdict(),
+    )
 
 
 def worst_of(

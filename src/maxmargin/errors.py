@@ -7,7 +7,9 @@ whose values are the sentences that people read in a certificate.
 from __future__ import annotations
 
 import importlib
-from enum import Enum
+import sys
+import warnings
+from enum import StrEnum
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
@@ -27,6 +29,7 @@ __all__ = [
     "Stop",
     "VanishingMarginWarning",
     "load_extra",
+    "warn",
 ]
 
 
@@ -102,7 +105,7 @@ class VanishingMarginWarning(UserWarning):
     """The classes overlap by more than nu allows: there is no margin between them."""
 
 
-class Stop(Enum):
+class Stop(StrEnum):
     """Why a solver stopped. The value is the sentence shown to people."""
 
     CONVERGED = "converged: the optimality conditions hold within tol"
@@ -113,11 +116,31 @@ class Stop(Enum):
     CALLBACK = "stopped early: a callback asked to stop"
     STALLED = "stopped early: no further progress is possible in float64"
     UNBOUNDED = "stopped: the dual grows without bound, so the classes overlap"
+    RECOMPUTED = "recomputed in float64 from the fitted model, without its solver"
+    UNKNOWN = ""
 
     @property
     def converged(self) -> bool:
         """True when the answer is optimal within the tolerance."""
         return self in (Stop.CONVERGED, Stop.CLOSED)
+
+
+_OURS = ("maxmargin", "sklearn", "joblib")  # packages between a user's call and a warning
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn, with the line of the caller: the first frame outside of this package.
+
+    Frames of scikit-learn and joblib are skipped too: they call ``fit`` for the user.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in _OURS
 
 
 def load_extra(module: str, *, extra: str, purpose: str) -> Any:

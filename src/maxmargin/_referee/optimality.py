@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin._referee.certification import Certification, labels_of
+from maxmargin.errors import Stop
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Flags as Mask
@@ -131,7 +132,7 @@ def verdict(
         n_support=n_support,
         n_free=n_support - int(bound.sum()),
         n_bound=int(bound.sum()),
-        stop="recomputed in float64 from the fitted model, without its solver",
+        stop=Stop.RECOMPUTED,
         tol=model.tol,
         criterion=model.criterion,
         balance=balance,

@@ -31,7 +31,7 @@ from maxmargin.parallel import Workers
 from maxmargin.plots.canvas.film import checked_path, write_film
 from maxmargin.plots.canvas.plane import as_table, choose_plane, grid_of, names_of
 from maxmargin.plots.canvas.stage import Frame, Stage
-from maxmargin.solvers.base import Measures, Snapshot, Status
+from maxmargin.solvers.base import Snapshot, Status
 from maxmargin.validation import is_precomputed
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _frame(
         bias=float(model.bias),
         scores=scores,
         step=snapshot.step,
-        measures=Measures.of(problem, model),
+        measures=problem.measures(model),
         status=status,
     )
 

@@ -103,7 +103,7 @@ class CoordinateAscentDisplay:
         if start is None and violation(problem, begin, problem.p) <= _TOL:
             begin = np.array([2.0, -2.0])
         solver = CoordinateAscent(tol=_TOL, max_iter=_LONGEST)
-        path = [solver.start(problem, begin).beta]
+        path = [solver.start(problem, problem.warm_start(begin)).beta]
         path += [seen.state.beta for seen in solver.steps(problem, warm=begin)]
         return cls(problem=problem, path=np.array(path)).plot(ax)
 

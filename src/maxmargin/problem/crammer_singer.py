@@ -33,21 +33,60 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.problem.objective import Objective
+from maxmargin.problem.contract import AnyProblem, Evidence, Measures, Objective
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Index as Codes
-    from maxmargin._arrays import Table, Vector
+    from maxmargin._arrays import Index, Table, Vector
     from maxmargin.kernels.gram.contract import Gram
 
 
+def check_classes(codes: Index, C: Vector, n_classes: int, of: str, n: int) -> None:
+    """Refuse classes and prices that do not fit n points.
+
+    Parameters
+    ----------
+    codes, C, n_classes : ndarray, ndarray, int
+        Class and price of every point; number of classes.
+    of, n : str, int
+        What has them and how many there are: ``"a kernel matrix of {} points"``.
+    """
+    if codes.shape != (n,) or C.shape != (n,):
+        msg = (
+            f"codes has shape {codes.shape} and C {C.shape}; {of.format(n)} needs ({n},) "
+            "for both"
+        )
+        raise InputError(msg)
+    if n_classes < 2:
+        msg = f"n_classes={n_classes}: there must be at least two classes"
+        raise InputError(msg)
+    if n and not (0 <= codes.min() and codes.max() < n_classes):
+        msg = (
+            f"codes go from {codes.min()} to {codes.max()}; they number {n_classes} "
+            f"classes and go from 0 to {n_classes - 1}"
+        )
+        raise InputError(msg)
+    if not (np.isfinite(C).all() and C.min(initial=0.0) >= 0.0):
+        msg = (
+            "C must be finite and not negative for every point: the joint machine has no "
+            "hard margin; give a large C instead of inf"
+        )
+        raise InputError(msg)
+
+
+def class_imbalance(beta: Table) -> float:
+    """How far the worst point misses Σ_m β = 0, relative to the largest Σ_m |β|."""
+    size = float(np.abs(beta).sum(axis=1).max(initial=0.0))
+    missed = float(np.abs(beta.sum(axis=1)).max(initial=0.0))
+    return missed / size if size > 0.0 else missed
+
+
 @dataclass(frozen=True)
-class JointProblem:
+class JointProblem(AnyProblem):
     """One instance of Crammer and Singer's programme.
 
     Parameters
@@ -64,39 +103,26 @@ class JointProblem:
     """
 
     gram: Gram
-    codes: Codes
+    codes: Index
     C: Vector
     n_classes: int
     hard = separating = False  # every price is finite
+    maker: ClassVar[str] = "SVC(multi_class='crammer_singer').problem(X, y)"
+    solver: ClassVar[str] = "CrammerSinger"
 
     def __post_init__(self) -> None:
-        n, codes, C = self.gram.n, self.codes, self.C
-        if codes.shape != (n,) or C.shape != (n,):
-            msg = (
-                f"codes has shape {codes.shape} and C {C.shape}; a kernel matrix of {n} "
-                f"points needs ({n},) for both"
-            )
-            raise InputError(msg)
-        if self.n_classes < 2:
-            msg = f"n_classes={self.n_classes}: there must be at least two classes"
-            raise InputError(msg)
-        if n and not (0 <= codes.min() and codes.max() < self.n_classes):
-            msg = (
-                f"codes go from {codes.min()} to {codes.max()}; they number "
-                f"{self.n_classes} classes and go from 0 to {self.n_classes - 1}"
-            )
-            raise InputError(msg)
-        if not (np.isfinite(C).all() and C.min(initial=0.0) >= 0.0):
-            msg = (
-                "C must be finite and not negative for every point: the joint machine "
-                "has no hard margin; give a large C instead of inf"
-            )
-            raise InputError(msg)
+        of = "a kernel matrix of {} points"
+        check_classes(self.codes, self.C, self.n_classes, of, self.gram.n)
 
     @property
     def n(self) -> int:
         """Number of points."""
         return int(self.codes.size)
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed so far."""
+        return self.gram.n_kernel
 
     @cached_property
     def offset(self) -> Table:
@@ -112,6 +138,45 @@ class JointProblem:
         table[np.arange(self.n), self.codes] = self.C
         return table
 
+    def violations(self, beta: Table, gradient: Table) -> Vector:
+        """Violation of every point: the largest G minus the least that may rise, or 0."""
+        rising = np.where(beta < self.upper, gradient, np.inf)
+        worst: Vector = np.maximum(gradient.max(axis=1) - rising.min(axis=1), 0.0)
+        return worst
+
+    def violation(self, beta: Table, gradient: Table) -> float:
+        """The worst violation over the points, never negative: what ``tol`` bounds."""
+        return float(self.violations(beta, gradient).max(initial=0.0))
+
+    def dual(self, beta: Table, gradient: Table) -> float:
+        """The dual of β, from its gradient: −½Σβ(G + e)."""
+        return -0.5 * float(np.vdot(beta, gradient + self.offset))
+
+    def objective(self, model: JointModel) -> Objective:
+        """Primal and dual value of a model."""
+        beta, gradient = model.beta, model.gradient
+        own = gradient[np.arange(self.n), self.codes]
+        loss = float(self.C @ (gradient.max(axis=1) - own))
+        norms = float(np.vdot(beta, gradient - self.offset))  # Σ‖w_m‖²
+        return Objective(0.5 * norms + loss, self.dual(beta, gradient))
+
+    def measures(self, model: JointModel) -> Measures:
+        """Primal, dual and violation."""
+        both = self.objective(model)
+        worst = self.violation(model.beta, model.gradient)
+        return Measures(both.primal, both.dual, worst)
+
+    def evidence(self, model: JointModel) -> Evidence:
+        """Figures and support vectors of a model."""
+        beta = model.beta
+        own = beta[np.arange(self.n), self.codes]
+        return Evidence(
+            self.measures(model),
+            int(np.count_nonzero(beta.any(axis=1))),
+            int(np.count_nonzero((own == self.C) & (own > 0.0))),
+            class_imbalance(beta),
+        )
+
 
 class JointModel(NamedTuple):
     """What a solver hands back, ready to predict.
@@ -124,36 +189,3 @@ class JointModel(NamedTuple):
     gradient: Table
     bias: float = 0.0
     interval: tuple[float, float] = (0.0, 0.0)
-
-
-def joint_violations(problem: JointProblem, beta: Table, gradient: Table) -> Vector:
-    """Violation of every point: the largest G minus the least that may rise, or 0."""
-    rising = np.where(beta < problem.upper, gradient, np.inf)
-    worst: Vector = np.maximum(gradient.max(axis=1) - rising.min(axis=1), 0.0)
-    return worst
-
-
-def joint_violation(problem: JointProblem, beta: Table, gradient: Table) -> float:
-    """The worst violation over the points, never negative: what ``tol`` bounds."""
-    return float(joint_violations(problem, beta, gradient).max(initial=0.0))
-
-
-def joint_dual(problem: JointProblem, beta: Table, gradient: Table) -> float:
-    """The dual of β, from its gradient: −½Σβ(G + e)."""
-    return -0.5 * float(np.vdot(beta, gradient + problem.offset))
-
-
-def joint_objective(problem: JointProblem, model: JointModel) -> Objective:
-    """Primal and dual value of a model."""
-    beta, gradient = model.beta, model.gradient
-    own = gradient[np.arange(problem.n), problem.codes]
-    loss = float(problem.C @ (gradient.max(axis=1) - own))
-    norms = float(np.vdot(beta, gradient - problem.offset))  # Σ‖w_m‖²
-    return Objective(0.5 * norms + loss, joint_dual(problem, beta, gradient))
-
-
-def joint_imbalance(beta: Table) -> float:
-    """How far the worst point misses Σ_m β = 0, relative to the largest Σ_m |β|."""
-    size = float(np.abs(beta).sum(axis=1).max(initial=0.0))
-    missed = float(np.abs(beta.sum(axis=1)).max(initial=0.0))
-    return missed / size if size > 0.0 else missed

@@ -17,22 +17,22 @@ which the penalty counts like all others: LIBLINEAR's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin._jit import ASSOCIATIVE, njit
-from maxmargin.errors import InputError
-from maxmargin.problem.objective import Objective
+from maxmargin.errors import LINEAR_OVERFLOW
+from maxmargin.problem.contract import AnyProblem, Evidence, Measures, Objective
+from maxmargin.problem.crammer_singer import check_classes, class_imbalance
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Index as Codes
-    from maxmargin._arrays import Table, Vector
+    from maxmargin._arrays import Index, Table, Vector
     from maxmargin.design.operator import Design
 
 
 @dataclass(frozen=True, repr=False)
-class LinearJointProblem:
+class LinearJointProblem(AnyProblem):
     """One linear machine for all classes.
 
     Parameters
@@ -49,33 +49,16 @@ class LinearJointProblem:
     """
 
     design: Design
-    codes: Codes
+    codes: Index
     C: Vector
     n_classes: int
+    maker: ClassVar[str] = "LinearSVC(multi_class='crammer_singer').problem(X, y)"
+    solver: ClassVar[str] = "linear.LinearCrammerSinger"
+    overflow: ClassVar[str] = LINEAR_OVERFLOW
 
     def __post_init__(self) -> None:
-        n, codes, C = self.design.n, self.codes, self.C
-        if codes.shape != (n,) or C.shape != (n,):
-            msg = (
-                f"codes has shape {codes.shape} and C {C.shape}; a design of {n} rows "
-                f"needs ({n},) for both"
-            )
-            raise InputError(msg)
-        if self.n_classes < 2:
-            msg = f"n_classes={self.n_classes}: there must be at least two classes"
-            raise InputError(msg)
-        if n and not (0 <= codes.min() and codes.max() < self.n_classes):
-            msg = (
-                f"codes go from {codes.min()} to {codes.max()}; they number "
-                f"{self.n_classes} classes and go from 0 to {self.n_classes - 1}"
-            )
-            raise InputError(msg)
-        if not (np.isfinite(C).all() and C.min(initial=0.0) >= 0.0):
-            msg = (
-                "C must be finite and not negative for every row: the joint machine has "
-                "no hard margin; give a large C instead of inf"
-            )
-            raise InputError(msg)
+        of = "a design of {} rows"
+        check_classes(self.codes, self.C, self.n_classes, of, self.design.n)
 
     def __repr__(self) -> str:
         kind = "sparse" if self.design.sparse else "dense"
@@ -86,6 +69,42 @@ class LinearJointProblem:
     def n(self) -> int:
         """Number of rows."""
         return int(self.codes.size)
+
+    def measures(self, model: LinearJointModel) -> Measures:
+        """Primal, dual and violation in one pass over all rows.
+
+        The violation is the worst row's largest G minus its least that may rise.
+        """
+        found = np.empty(3)
+        _worth(model.outputs, model.beta, self.codes, self.C, found)
+        loss, own, worst = found.tolist()
+        # Compiled, for the BLAS adds up by the number of its threads; W may be a
+        # transpose.
+        penalty = 0.5 * float(_square(model.W.ravel(order="K")))
+        made = penalty
+        if model.pull is not None:
+            made = 0.5 * float(_square(model.pull.ravel(order="K")))
+        # Σβ = 0 over the classes of a row: the others hold what its own one has.
+        return Measures(penalty + loss, own - made, worst)
+
+    def objective(self, model: LinearJointModel) -> Objective:
+        """Primal of W and dual of β."""
+        found = self.measures(model)
+        return Objective(found.primal, found.dual)
+
+    def violation(self, model: LinearJointModel) -> float:
+        """The worst row's violation, never negative."""
+        return self.measures(model).violation
+
+    def evidence(self, model: LinearJointModel) -> Evidence:
+        """Figures and support vectors of a model."""
+        own = model.beta[np.arange(self.n), self.codes]
+        return Evidence(
+            self.measures(model),
+            int(np.count_nonzero(model.beta.any(axis=1))),
+            int(np.count_nonzero((own == self.C) & (own > 0.0))),
+            class_imbalance(model.beta),
+        )
 
 
 class LinearJointModel(NamedTuple):
@@ -133,31 +152,3 @@ def _worth(outputs, beta, codes, C, found):
 
 _square = njit(_square, fastmath=set(ASSOCIATIVE))
 _worth = njit(_worth)
-
-
-def linear_joint_figures(
-    problem: LinearJointProblem, model: LinearJointModel
-) -> tuple[Objective, float]:
-    """Objective and violation in one pass over all rows."""
-    found = np.empty(3)
-    _worth(model.outputs, model.beta, problem.codes, problem.C, found)
-    loss, own, worst = found.tolist()
-    # Compiled, for the BLAS adds up by the number of its threads; W may be a transpose.
-    penalty = 0.5 * float(_square(model.W.ravel(order="K")))
-    made = penalty
-    if model.pull is not None:
-        made = 0.5 * float(_square(model.pull.ravel(order="K")))
-    # Σβ = 0 over the classes of a row: what the others hold is what its own one has.
-    return Objective(penalty + loss, own - made), worst
-
-
-def linear_joint_objective(
-    problem: LinearJointProblem, model: LinearJointModel
-) -> Objective:
-    """Primal of W and dual of β."""
-    return linear_joint_figures(problem, model)[0]
-
-
-def linear_joint_violation(problem: LinearJointProblem, model: LinearJointModel) -> float:
-    """The worst row's largest G minus its least that may rise; never negative."""
-    return linear_joint_figures(problem, model)[1]

@@ -3,8 +3,8 @@
 A solver is a frozen dataclass of hyper-parameters with five verbs:
 
 ``start(problem, warm)``
-    a feasible State, in O(n) work; the annotation of ``problem`` says which kind of
-    problem it takes, and others are refused before it is asked;
+    a feasible State, in O(n) work, from nothing or from a
+    :class:`~maxmargin.problem.WarmStart`;
 ``advance(problem, state, budget)``
     does at most ``budget`` units of work in place and returns a Status. What it
     computes must not depend on the budget: 1, 7 and 10⁹ give the same bits;
@@ -16,6 +16,9 @@ A solver is a frozen dataclass of hyper-parameters with five verbs:
     the solver's working precision before;
 ``explain(problem, state)``
     what the last unit did and why, as a :class:`~maxmargin.solvers.step.Step`.
+
+``solves`` says which kind of problem it takes; others are refused before ``start``. The
+loop knows no kind by name: it asks what :class:`~maxmargin.problem.AnyProblem` answers.
 
 Everything a solver remembers is in its State (arrays, counters, random state), so that
 it can be paused, pickled, resumed, stepped and shipped. Kernel rows are not served by
@@ -34,35 +37,19 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from maxmargin.errors import (
-    LINEAR_OVERFLOW,
-    OVERFLOW,
-    InputError,
-    InputTypeError,
-    NumericalError,
-    Stop,
-)
-from maxmargin.problem import (
-    JointProblem,
-    LinearJointProblem,
-    LinearProblem,
-    Objective,
-    Problem,
-    linear_objective,
-    linear_violation,
-    objective,
-    violation,
-)
-from maxmargin.solvers.kinds import check_kind
+from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalError, Stop
+from maxmargin.problem import AnyProblem, Measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from maxmargin._arrays import Vector
-    from maxmargin.problem import LinearModel, Model
+    from maxmargin.problem import WarmStart
     from maxmargin.solvers.step import Step
+
+__all__ = ["Measures", "Snapshot", "Solver", "Status", "Steppable", "drive", "steps"]
 
 CHUNK_SECONDS = 0.05  # what drive() aims at between two looks at clock and observers
 
@@ -83,37 +70,6 @@ class Status(Enum):
         return Stop[self.name]
 
 
-class Measures(NamedTuple):
-    """What a solver knows about its own answer at its last check."""
-
-    primal: float
-    dual: float
-    violation: float
-
-    @classmethod
-    def of(cls, problem: Problem, model: Model) -> Measures:
-        """Figures of a model whose gradient is complete."""
-        both = objective(problem, model)
-        worst = violation(problem, model.beta, model.gradient)
-        return cls(both.primal, both.dual, worst)
-
-    @classmethod
-    def of_linear(cls, problem: LinearProblem, model: LinearModel) -> Measures:
-        """Figures of a linear machine."""
-        both = linear_objective(problem, model)
-        return cls(both.primal, both.dual, linear_violation(problem, model))
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap over max(|primal|, |dual|); 0 when both are 0."""
-        return Objective(self.primal, self.dual).relative_gap
-
-    @property
-    def gap(self) -> float:
-        """Duality gap, primal − dual."""
-        return self.primal - self.dual
-
-
 class Solver(Protocol):
     """The five verbs; see the module's docstring."""
 
@@ -129,19 +85,19 @@ class Solver(Protocol):
     def unit(self) -> str:
         """What one unit of ``advance``'s budget is."""
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> Any:
-        """Feasible first state; ``warm`` is a β to go on from."""
+    def start(self, problem: Any, warm: WarmStart | None = None) -> Any:
+        """Feasible first state; ``warm`` is a model to go on from."""
 
-    def advance(self, problem: Problem, state: Any, budget: int) -> Status:
+    def advance(self, problem: Any, state: Any, budget: int) -> Status:
         """At most ``budget`` units, in place."""
 
-    def measure(self, problem: Problem, state: Any) -> Measures:
+    def measure(self, problem: Any, state: Any) -> Measures:
         """Figures of the last check."""
 
-    def model(self, problem: Problem, state: Any) -> Model:
+    def model(self, problem: Any, state: Any) -> Any:
         """The exact model of the current β."""
 
-    def explain(self, problem: Problem, state: Any) -> Step:
+    def explain(self, problem: Any, state: Any) -> Step:
         """What the last unit did, in words and numbers."""
 
     def n_iter(self, state: Any) -> int:
@@ -169,7 +125,7 @@ class Snapshot:
     """
 
     solver: Solver
-    problem: Problem
+    problem: Any
     state: Any
     status: Status
     seconds: float
@@ -203,13 +159,13 @@ class Snapshot:
         return self.solver.measure(self.problem, self.state)
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> Any:
         """The model as it would be if the solver stopped now."""
         return self.solver.model(self.problem, self.state)
 
 
 class Observer(Protocol):
-    """Somebody who watches a run, and may end it."""
+    """Called at the start, after each chunk and at the end of a run; may stop it."""
 
     def on_start(self, snapshot: Snapshot) -> None:  # noqa: ARG002
         """Before the first step of a binary problem."""
@@ -226,7 +182,7 @@ class Observer(Protocol):
 class Outcome(NamedTuple):
     """The end of a run."""
 
-    model: Model
+    model: Any
     stop: Stop
     state: Any
     n_iter: int
@@ -235,9 +191,9 @@ class Outcome(NamedTuple):
 
 def drive(
     solver: Solver,
-    problem: Problem,
+    problem: AnyProblem,
     *,
-    warm: Vector | None = None,
+    warm: WarmStart | Vector | None = None,
     state: Any = None,
     observers: Sequence[Observer] = (),
     name: str = "",
@@ -247,10 +203,10 @@ def drive(
 
     Parameters
     ----------
-    solver, problem : Solver, Problem
+    solver, problem : Solver, AnyProblem
         How, and what.
-    warm : ndarray or None
-        A β to start from.
+    warm : WarmStart, ndarray or None
+        A model to start from, or β alone.
     state : State or None
         A state to resume; excludes ``warm``.
     observers : sequence of Observer
@@ -268,7 +224,7 @@ def drive(
     if state is None:
         check_kind(solver, problem)
         with work:
-            state = solver.start(problem, warm)
+            state = solver.start(problem, problem.warm_start(warm))
     snapshot = Snapshot(solver, problem, state, Status.RUNNING, 0.0, name, work.done)
     stop: Stop | None = None
 
@@ -291,22 +247,25 @@ def drive(
                 break
         ending, stop = stop, None  # None until the model stands
         model = solver.model(problem, state)
-        _check_finite(problem, model)
+        problem.check_finite(model)
         stop = ending
     assert stop is not None  # _chunks ends only with a final status
     return Outcome(model, stop, state, solver.n_iter(state), time.perf_counter() - began)
 
 
 def steps(
-    solver: Solver, problem: Problem, every: int = 1, *, warm: Vector | None = None
+    solver: Solver,
+    problem: AnyProblem,
+    every: int = 1,
+    *,
+    warm: WarmStart | Vector | None = None,
 ) -> Iterator[Snapshot]:
     """The same run as a generator: one Snapshot after every ``every`` units.
 
     Every Snapshot has a state of its own, so that a list of them is a film of the run;
     what only speeds the solver up (stored kernel values) is not copied.
     """
-    known = Problem | JointProblem | LinearProblem | LinearJointProblem
-    if not isinstance(problem, known):
+    if not isinstance(problem, AnyProblem):
         msg = (
             f"problem is {type(problem).__name__}: give a Problem; "
             "SVC(...).problem(X, y) makes one"
@@ -318,7 +277,7 @@ def steps(
     check_kind(solver, problem)
     began, work = time.perf_counter(), _Work(problem)
     with work:
-        state = solver.start(problem, warm)
+        state = solver.start(problem, problem.warm_start(warm))
     status = Status.RUNNING
     while status is Status.RUNNING:
         with work:
@@ -335,10 +294,10 @@ class Steppable:
     ``for snapshot in solver.steps(problem): ...``
     """
 
-    restarts = True  # whether it can go on from a given β
-    chooses = False  # whether it decides itself which algorithm runs
-    takes_weights = False  # whether ``start`` takes a w beside the β, as a ``Warm``
-    takes_rays = False  # whether it takes a β with its X'β, as a ``Ray``
+    solves: ClassVar[type[AnyProblem]] = AnyProblem
+    boxes: ClassVar[bool] = True  # whether losses must be conjugates of boxes
+    restarts: ClassVar[bool] = True  # whether it can go on from a given β
+    chooses: ClassVar[bool] = False  # whether it decides itself which algorithm runs
 
     def __post_init__(self: Any) -> None:
         if not isinstance(self.tol, Real) or not 0.0 <= float(self.tol) < math.inf:
@@ -354,25 +313,59 @@ class Steppable:
                 msg = f"{name}={value}: it must be at least {least}"
                 raise InputError(msg)
 
+    def measure(self: Any, problem: Any, state: Any) -> Measures:
+        """Figures of the model, where the solver keeps none of its own."""
+        figures: Measures = problem.measures(self.model(problem, state))
+        return figures
+
     def ran(self, state: Any) -> str:  # noqa: ARG002 - of those that hand over
         """Which algorithms did the work, for the certificate."""
         return type(self).__name__
 
+    def tol_at(self: Any, state: Any) -> float:  # noqa: ARG002 - of those that change it
+        """The tolerance that a run has come to."""
+        return float(self.tol)
+
     def steps(
-        self: Any, problem: Problem, every: int = 1, *, warm: Vector | None = None
+        self: Any,
+        problem: AnyProblem,
+        every: int = 1,
+        *,
+        warm: WarmStart | Vector | None = None,
     ) -> Iterator[Snapshot]:
         """Run, and hand out a Snapshot after every ``every`` units of work.
 
         Parameters
         ----------
-        problem : Problem
+        problem : AnyProblem
             What to solve; ``SVC(...).problem(X, y)`` makes one.
         every : int
             Units of work between two snapshots.
-        warm : ndarray of shape (n,) or None
-            A β to start from.
+        warm : ndarray of shape (n,), WarmStart or None
+            A β to start from, or a model.
         """
         return steps(self, problem, every, warm=warm)
+
+
+def check_kind(solver: Any, problem: AnyProblem) -> None:
+    """Refuse a problem that a solver does not solve; a user's own solver is trusted."""
+    if not isinstance(solver, Steppable):
+        return
+    if isinstance(problem, solver.solves):
+        if solver.boxes and not problem.boxed:
+            msg = (
+                f"{type(solver).__name__} needs a loss that is the conjugate of a box, "
+                "as the hinge, its square or a tube are, and this one is not: use "
+                "solver='newton' or 'newton-cg'"
+            )
+            raise InputTypeError(msg)
+        return
+    msg = (
+        f"{type(solver).__name__} was given a {type(problem).__name__}, and solves a "
+        f"{solver.solves.__name__}: use {solver.solves.maker}, or a solver that takes "
+        f"this one, such as maxmargin.solvers.{problem.solver}"
+    )
+    raise InputTypeError(msg)
 
 
 class _Work:
@@ -382,26 +375,22 @@ class _Work:
     against the rest, in threads) each see the work of all.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self._gram = getattr(problem, "gram", None)  # a linear machine has none
+    def __init__(self, problem: AnyProblem) -> None:
+        self._problem = problem
         self.done = self._before = 0
 
-    def _count(self) -> int:
-        return 0 if self._gram is None else self._gram.n_kernel
-
     def __enter__(self) -> None:
-        self._before = self._count()
+        self._before = self._problem.n_kernel
 
     def __exit__(self, kind: object, failure: object, trace: object) -> None:
-        self.done += self._count() - self._before
-        overflow = isinstance(failure, NumericalError) and failure.args == (OVERFLOW,)
-        if overflow and self._gram is None:  # there is no kernel to blame
-            raise NumericalError(LINEAR_OVERFLOW) from None
+        self.done += self._problem.n_kernel - self._before
+        if isinstance(failure, NumericalError) and failure.args == (OVERFLOW,):
+            raise NumericalError(self._problem.overflow) from None
 
 
 def _chunks(
     solver: Solver,
-    problem: Problem,
+    problem: AnyProblem,
     state: Any,
     began: float,
     name: str,
@@ -422,10 +411,3 @@ def _chunks(
             budget = min(max(budget + 1, int(growth * budget)), 1 << 40)
         elif took > 2.0 * CHUNK_SECONDS:
             budget = max(1, budget // 2)
-
-
-def _check_finite(problem: Problem, model: Model) -> None:
-    import numpy as np
-
-    if not (np.isfinite(model.beta).all() and np.isfinite(model.bias).all()):
-        raise NumericalError(OVERFLOW if hasattr(problem, "gram") else LINEAR_OVERFLOW)

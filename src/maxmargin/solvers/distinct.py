@@ -31,11 +31,12 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
-from maxmargin.problem import Model, Problem, model_of
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import Model, Problem, WarmStart, model_of
+from maxmargin.solvers.wrapped import Wrapped
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
+    from maxmargin.solvers.base import Status
     from maxmargin.solvers.step import Step
 
 _LEFT = 1e-12  # of a sum, that rounding may leave over
@@ -108,7 +109,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Distinct(Steppable):
+class Distinct(Wrapped):
     """Runs a solver on the distinct points of a problem.
 
     Parameters
@@ -135,8 +136,16 @@ class Distinct(Steppable):
         """What one unit of ``advance``'s budget is."""
         return str(self.solver.unit)
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
-        """That of the solver beneath, ``warm`` added up group by group."""
+    def at_work(self, state: State) -> Any:  # noqa: ARG002
+        """The solver beneath."""
+        return self.solver
+
+    def beneath(self, problem: Problem, state: State) -> Problem:
+        """The instance of the distinct points."""
+        return _smaller(problem, state)
+
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
+        """That of the solver beneath, the β of a warm start added up group by group."""
         place, size = _copied(problem).place, _copied(problem).distinct.n
         p = np.empty(size)
         p[place] = problem.p
@@ -146,30 +155,26 @@ class Distinct(Steppable):
             upper=sums_by_place(place, problem.upper, size),
             ridge=_merged_ridge(problem.ridge, place, size),
         )
-        merged = None if warm is None else sums_by_place(place, warm, size)
+        merged = None
+        if warm is not None:
+            merged = WarmStart(beta=sums_by_place(place, warm.beta, size))
         state.inner = self.solver.start(_smaller(problem, state), merged)
         return state
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` units of the solver beneath."""
-        status: Status = self.solver.advance(
-            _smaller(problem, state), state.inner, budget
-        )
+        smaller = _smaller(problem, state)
+        status: Status = self.solver.advance(smaller, state.inner, budget)
         return status
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the solver beneath, which are those of the whole problem."""
-        figures: Measures = self.solver.measure(_smaller(problem, state), state.inner)
-        return figures
 
     def model(self, problem: Problem, state: State) -> Model:
         """The model of the solver beneath, shared out among the copies."""
-        found: Model = self.solver.model(_smaller(problem, state), state.inner)
+        found: Model = super().model(problem, state)
         return shared_out(problem, found.beta, found.gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
         """What the solver beneath did; ``points`` are the first copies of its points."""
-        told: Step = self.solver.explain(_smaller(problem, state), state.inner)
+        told = super().explain(problem, state)
         _, firsts = np.unique(_copied(problem).place, return_index=True)
         points = tuple(int(firsts[point]) for point in told.points)
         numbers = {
@@ -181,10 +186,6 @@ class Distinct(Steppable):
             f"among themselves: {told.words}"
         )
         return replace(told, words=words, numbers=numbers, points=points)
-
-    def n_iter(self, state: State) -> int:
-        """Iterations of the solver beneath."""
-        return int(self.solver.n_iter(state.inner))
 
 
 def _copied(problem: Problem) -> CopiedGram:

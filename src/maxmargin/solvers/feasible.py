@@ -10,7 +10,7 @@ from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
-    from maxmargin.problem import Problem
+    from maxmargin.problem import Problem, WarmStart
 
 _ROUNDING = 1e-12  # |Σβ|/Σ|β| that a solver's own steps may leave
 
@@ -20,8 +20,8 @@ def default_limit(n: int) -> int:
     return max(10_000_000, 100 * n)
 
 
-def feasible(problem: Problem, warm: Vector | None) -> Vector:
-    """A β within the box and with the right sums, as near to ``warm`` as is simple.
+def feasible(problem: Problem, warm: WarmStart | None) -> Vector:
+    """A β within the box and with the right sums, as near to that given as is simple.
 
     For Σβ = 0 it begins at 0, and of a ``warm`` whose sum is more than rounding the
     heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is
@@ -29,7 +29,7 @@ def feasible(problem: Problem, warm: Vector | None) -> Vector:
     """
     if warm is None and problem.sums in ((), (0.0,)):
         return np.zeros(problem.n)
-    given = np.zeros(problem.n) if warm is None else np.asarray(warm, np.float64)
+    given = np.zeros(problem.n) if warm is None else np.asarray(warm.beta, np.float64)
     if given.shape != (problem.n,):
         msg = f"warm has shape {given.shape}; this problem needs ({problem.n},)"
         raise InputError(msg)

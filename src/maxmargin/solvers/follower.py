@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.solvers.base import Status, Steppable
+from maxmargin.solvers.base import Status
+from maxmargin.solvers.wrapped import Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from maxmargin._arrays import Vector
-    from maxmargin.problem import Model, Problem
-    from maxmargin.solvers.base import Measures
-    from maxmargin.solvers.step import Step
+    from maxmargin.problem import Model, Problem, WarmStart
 
 
 @dataclass(slots=True)
@@ -30,7 +28,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Follower(Steppable):
+class Follower(Wrapped):
     """Runs a solver until its model is good enough by its own measure.
 
     Parameters
@@ -57,40 +55,21 @@ class Follower(Steppable):
         """What one unit of ``advance``'s budget is."""
         return str(self.solver.unit)
 
-    def at(self, state: State) -> Any:
+    def at_work(self, state: State) -> Any:
         """The solver beneath, with its tolerance now."""
         return replace(self.solver, tol=state.tol)
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """That of the solver beneath."""
         inner = replace(self.solver, tol=self.tol).start(problem, warm)
         return State(inner, self.tol)
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` units; converged only when the model agrees."""
-        status: Status = self.at(state).advance(problem, state.inner, budget)
+        status: Status = self.at_work(state).advance(problem, state.inner, budget)
         if status is Status.CONVERGED:
             wanted = self.wanted(problem, self.model(problem, state))
             if wanted < state.tol:
                 state.tol = wanted
                 return Status.RUNNING
         return status
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the solver beneath."""
-        figures: Measures = self.solver.measure(problem, state.inner)
-        return figures
-
-    def model(self, problem: Problem, state: State) -> Model:
-        """The model of the solver beneath."""
-        model: Model = self.solver.model(problem, state.inner)
-        return model
-
-    def explain(self, problem: Problem, state: State) -> Step:
-        """What the solver beneath did."""
-        told: Step = self.solver.explain(problem, state.inner)
-        return told
-
-    def n_iter(self, state: State) -> int:
-        """Iterations of the solver beneath."""
-        return int(self.solver.n_iter(state.inner))

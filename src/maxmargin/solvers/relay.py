@@ -20,10 +20,11 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.base import Measures, Status
+from maxmargin.solvers.wrapped import Wrapped
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.step import Step
+    from maxmargin.problem import WarmStart
 
 _LEAST = 20  # epochs of the first, before which gaps say nothing
 
@@ -37,13 +38,13 @@ class State:
     worth: float  # what the second costs, in iterations of the first
     first: str = ""  # its name, when the second is at work
     before: int = 0  # iterations of the first, when the second is at work
-    model: Any = None  # of the first, likewise, and what it was worth
+    model: Any = None  # of the first, when the second is at work, and its figures
     figures: Measures | None = None
     looks: list[tuple[int, float]] = field(default_factory=list)  # epochs, best gap
 
 
 @dataclass(frozen=True)
-class Relay(Steppable):
+class Relay(Wrapped):
     """One solver after another; a subclass says which, and what the second costs.
 
     Parameters
@@ -74,11 +75,15 @@ class Relay(Steppable):
         """Epochs of the first in the time of the second; infinite where it cannot."""
         raise NotImplementedError
 
-    def _handed(self, model: Any) -> Any:
-        """What the second begins with, of the model of the first."""
+    def _handed(self, model: Any) -> WarmStart | None:
+        """What the second begins with, of the model of the first; None for nothing."""
         raise NotImplementedError
 
-    def start(self, problem: Any, warm: Any = None) -> State:
+    def at_work(self, state: State) -> Any:
+        """The first, then the second."""
+        return state.solver
+
+    def start(self, problem: Any, warm: WarmStart | None = None) -> State:
         """That of the first."""
         first = self._first(problem)
         return State(first, first.start(problem, warm), self._worth(problem))
@@ -116,7 +121,7 @@ class Relay(Steppable):
 
     def measure(self, problem: Any, state: State) -> Measures:
         """Those of the solver at work, or of the first while that was better."""
-        figures: Measures = state.solver.measure(problem, state.inner)
+        figures = super().measure(problem, state)
         if state.figures is None or figures.relative_gap <= state.figures.relative_gap:
             return figures
         return state.figures
@@ -125,12 +130,7 @@ class Relay(Steppable):
         """That of the solver at work, or of the first while that was better."""
         if state.figures is not None and self.measure(problem, state) is state.figures:
             return state.model
-        return state.solver.model(problem, state.inner)
-
-    def explain(self, problem: Any, state: State) -> Step:
-        """What the solver at work says."""
-        step: Step = state.solver.explain(problem, state.inner)
-        return step
+        return super().model(problem, state)
 
     def ran(self, state: State) -> str:
         """The one, or one and then the other."""
@@ -139,7 +139,7 @@ class Relay(Steppable):
 
     def n_iter(self, state: State) -> int:
         """Epochs of the first, and steps of the second."""
-        return state.before + int(state.solver.n_iter(state.inner))
+        return state.before + super().n_iter(state)
 
 
 def crawls(

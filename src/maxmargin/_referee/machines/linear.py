@@ -22,6 +22,7 @@ from maxmargin._referee.certification import Certification, labels_of, whole
 from maxmargin._referee.given import codes_of, targets_of
 from maxmargin._referee.machines.linear_crammer_singer import Classes, judge_classes
 from maxmargin._referee.tables import as_numbers, require
+from maxmargin.errors import Stop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,7 +212,7 @@ def _verdict(
         n_support=int(np.count_nonzero(amount)),
         n_free=int(np.count_nonzero((amount > 0.0) & ~full)),
         n_bound=int(np.count_nonzero(full)),
-        stop="recomputed in float64 from the fitted model, without its solver",
+        stop=Stop.RECOMPUTED,
         tol=float(estimator.tol) if ours else float("nan"),
         criterion="relative_gap",
         balance=balance,

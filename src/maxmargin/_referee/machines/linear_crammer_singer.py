@@ -21,6 +21,7 @@ import numpy as np
 
 from maxmargin._referee.certification import Certification, labels_of, whole
 from maxmargin._referee.tables import require
+from maxmargin.errors import Stop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +94,7 @@ def judge_classes(estimator: Any, X: Any, given: Classes) -> Certification:
         n_support=int(np.count_nonzero(beta.any(axis=1))),
         n_free=int(np.count_nonzero((amount > 0.0) & ~full)),
         n_bound=int(np.count_nonzero(full)),
-        stop="recomputed in float64 from the fitted model, without its solver",
+        stop=Stop.RECOMPUTED,
         tol=float(estimator.tol),
         criterion="relative_gap",
         balance=balance,

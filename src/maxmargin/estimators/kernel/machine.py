@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
-from maxmargin.certificate import worst_of
+from maxmargin.certificate import Run, worst_of
 from maxmargin.errors import InputError, Stop
 from maxmargin.estimators.convergence_warnings import warn_about
 from maxmargin.estimators.kernel.fit.fitting import (
@@ -94,12 +94,12 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         def attributes(snapshot: Snapshot) -> dict[str, Any] | None:
             if len(task.parts) > 1:
                 return None
+            solver: Any = snapshot.solver
             now = judged(
                 task.parts[0],
                 snapshot.problem,
                 snapshot.model,
-                snapshot.solver,
-                stop=Stop.CALLBACK,
+                Run(Stop.CALLBACK, solver.tol, solver.criterion),
             )
             return self._attributes(
                 task._replace(folds=None), Solution([now], [], [], n_kernel=0)

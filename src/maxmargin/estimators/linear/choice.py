@@ -38,6 +38,7 @@ from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver
 from maxmargin.problem import LinearJointProblem
+from maxmargin.solvers.wrapped import adopted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ def chosen_solver(
         )
         raise InputError(msg)
     if not isinstance(name, str):
-        return name
+        return adopted(name)
     kind, seeded = _CLASSES[name]
     options: dict[str, Any] = {
         "tol": float(estimator.tol),
@@ -127,10 +128,11 @@ def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
     narrow = design.width <= WIDE
     if narrow:
         return "newton" if problem.squared else "proximal-newton"
-    if not design.sparse and problem.n <= min(design.width, FEW_ROWS):
+    few_rows = not design.sparse and problem.n <= min(design.width, FEW_ROWS)
+    if few_rows and problem.boxed:
         return "gram"
     if problem.squared:
         many_rows = problem.n > design.width
-        by_newton = problem.free or many_rows or tol < TIGHT
+        by_newton = problem.free or many_rows or tol < TIGHT or not problem.boxed
         return "newton-cg" if by_newton else "dual-descent"
     return "gram" if problem.free else "dual-descent"

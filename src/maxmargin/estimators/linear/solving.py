@@ -108,11 +108,12 @@ def solve_all(
         def one(number: int) -> Solved:
             problem: Any = task.make(number, design, float(estimator.C))
             solver = chosen_solver(estimator, problem, seed)
-            restarts = getattr(solver, "restarts", True)
+            restarts = solver.restarts
             start = None
             # Where it cannot go on it would have helped; nobody insists.
             if before is not None and (estimator.warm_start or restarts):
-                start = before.start(problem, number, solver)
+                joint = isinstance(problem, LinearJointProblem)
+                start = before.start_joint() if joint else before.start(number)
             outcome = drive(
                 solver,
                 problem,
@@ -122,8 +123,8 @@ def solve_all(
             )
             proof = certificate_of(problem, outcome, solver, name=task.names[number])
             lines = _lines(problem, outcome.model)
-            pull = getattr(outcome.model, "pull", None)
-            return Solved(*lines, Stop(proof.stop), outcome.n_iter, restarts, proof, pull)
+            pull = outcome.model.pull
+            return Solved(*lines, proof.stop, outcome.n_iter, restarts, proof, pull)
 
         return workers.map(one, range(count))
 

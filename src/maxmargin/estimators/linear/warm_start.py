@@ -15,8 +15,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from maxmargin.errors import InputError
-from maxmargin.problem import LinearJointProblem
-from maxmargin.solvers.linear.warm_start import Ray, Warm
+from maxmargin.problem import WarmStart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Table, Vector
     from maxmargin.estimators.linear.solving import LinearTask
 
-_FULL = 1.0 - 1e-12  # of a bound, which is a product and may be rounded
-_FAR = 10.0  # times the C before: a kinked loss is solved from nothing in fewer steps
 _TREND = 0.5  # of what the last two fits foretell: w goes ever more slowly
 
 
@@ -78,53 +75,19 @@ class Before(NamedTuple):
             trend = _TREND * pace * (self.weights - earlier[1].weights)
         return self._replace(growth=now / price, trend=trend)
 
-    def start(self, problem: Any, number: int, solver: Any) -> Any:
-        """What a solver of one problem begins with.
-
-        β; w where the penalty is ‖w‖₁; both, or β and X'β, for a solver that takes them.
-        """
-        if isinstance(problem, LinearJointProblem):
-            # A copy: the model before keeps its own.
-            beta = np.array(self.beta.T, np.float64, order="C")
-            own = beta[np.arange(problem.n), problem.codes]
-            return self._moved(beta, own, problem.C)
-        if problem.lasso:
-            return np.asarray(self.weights[number], np.float64)
-        beta = np.array(self.beta[number], np.float64)
+    def start(self, number: int) -> WarmStart:
+        """What a solver of one problem, or of all classes in one, begins with."""
         pull = self.pulls[number] if self.pulls else None
-        if pull is not None and getattr(solver, "takes_rays", False):
-            return Ray(beta, pull)
-        bound = np.where(beta > 0.0, problem.upper, -problem.lower)
         w = np.array(self.weights[number], np.float64)
-        # A machine of other columns, or one that was altered, has a β at least.
-        whole = w.size == problem.design.width and np.isfinite(w).all()
-        if not (whole and getattr(solver, "takes_weights", False)):
-            return self._moved(beta, np.abs(beta), bound)
-        growth = self.growth or _growth(np.abs(beta), bound)
-        if not problem.squared and not 1.0 / _FAR <= growth <= _FAR:
-            return None
         if self.trend is not None:
             w += self.trend[number]
-        return Warm(growth * beta, w, float(self.bias[number]))
+        return WarmStart(
+            self.beta[number], w, float(self.bias[number]), pull, self.growth
+        )
 
-    def _moved(self, beta: Table, size: Vector, bound: Vector) -> Table:
-        """β, and what was at a bound at what that has grown to; ``size`` is that of β."""
-        growth = self.growth or 1.0
-        if growth != 1.0:
-            beta[(growth * size >= _FULL * bound) & (size > 0.0)] *= growth
-        return beta
-
-
-def _growth(size: Vector, bound: Vector) -> float:
-    """By how much a C has grown, as its dual variables tell; 1 where they do not.
-
-    Those at their bounds were all at the same share of what the bounds are now, and none
-    was above: two that share the first place are no coincidence.
-    """
-    share = size[bound > 0.0] / bound[bound > 0.0]
-    top = float(share.max(initial=0.0))
-    full = int(np.count_nonzero(share >= _FULL * top))
-    return 1.0 / top if top > 0.0 and full > 1 else 1.0
+    def start_joint(self) -> WarmStart:
+        """What a solver of all classes in one problem begins with."""
+        return WarmStart(beta=self.beta.T, growth=self.growth)
 
 
 def scaling_of(estimator: Any) -> float:

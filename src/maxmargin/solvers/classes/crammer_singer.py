@@ -38,9 +38,8 @@ from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.problem import (
     JointModel,
     JointProblem,
+    WarmStart,
     joint_dual,
-    joint_objective,
-    joint_violation,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.classes import blocks as _class_blocks
@@ -131,17 +130,12 @@ class CrammerSinger(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "slice"
+    solves = JointProblem
 
-    def start(self, problem: JointProblem, warm: Table | None = None) -> State:
+    def start(self, problem: JointProblem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``; its gradient is computed by the first units."""
-        if not isinstance(problem, JointProblem):
-            msg = (
-                "CrammerSinger solves all classes in one problem, and this one has two "
-                "sides: use SVC(multi_class='crammer_singer'), and another solver here"
-            )
-            raise InputError(msg)
         n = problem.n
-        beta = feasible(problem, warm)
+        beta = feasible(problem, None if warm is None else np.asarray(warm.beta))
         wide = problem.gram.precisions[0] == DOUBLE
         dtype = DOUBLE if wide else SINGLE
         size = capacity(n, self.cache_bytes, dtype)
@@ -180,9 +174,7 @@ class CrammerSinger(Steppable):
     def measure(self, problem: JointProblem, state: State) -> Measures:
         """Figures of ``applied``, the last β whose gradient is complete."""
         G = state.gradient.T
-        both = joint_objective(problem, JointModel(state.applied, G))
-        worst = joint_violation(problem, state.applied, G)
-        return Measures(both.primal, both.dual, worst)
+        return problem.measures(JointModel(state.applied, G))
 
     def model(self, problem: JointProblem, state: State) -> JointModel:
         """The current β and its gradient.
@@ -310,7 +302,7 @@ class CrammerSinger(Steppable):
 
     def _verified(self, problem: JointProblem, state: State) -> Status:
         """Accept, or go on from the corrected G; in float64 if that does not help."""
-        worst = joint_violation(problem, state.beta, state.gradient.T)
+        worst = problem.violation(state.beta, state.gradient.T)
         state.converged = worst <= self.tol
         if state.converged:
             return Status.CONVERGED

@@ -45,6 +45,7 @@ from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalErro
 from maxmargin.problem import (
     Model,
     Problem,
+    WarmStart,
     dual_value,
     model_of,
     scores,
@@ -96,6 +97,7 @@ class Chunking(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "chunk"
+    solves = Problem
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,7 +108,7 @@ class Chunking(Steppable):
             msg = f"chunk={self.chunk}: it counts points and must be at least 1"
             raise InputError(msg)
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``, whose support begins as the current one."""
         beta = feasible(problem, warm)
         support = np.flatnonzero(beta)
@@ -146,7 +148,7 @@ class Chunking(Steppable):
         work = problem.n * support * max(1.0, problem.gram.cost)
         if not self._complete(problem, state) and work > _CHEAP:
             return Measures(np.inf, state.told.dual, np.inf)
-        return Measures.of(problem, self.model(problem, state))
+        return problem.measures(self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; gradients not known are computed here, n·n_sv kernel values."""

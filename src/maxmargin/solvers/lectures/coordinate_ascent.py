@@ -41,11 +41,12 @@ from maxmargin.errors import InputError
 from maxmargin.problem import (
     Model,
     Problem,
+    WarmStart,
     dual_value,
     model_of,
     violation,
 )
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.feasible import default_limit, feasible
 from maxmargin.solvers.gram_memory import RowStore
 from maxmargin.solvers.lectures.subsets import add_products
@@ -170,8 +171,9 @@ class CoordinateAscent(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "coordinate"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or ``warm`` clipped to the box; the first unit computes its gradient."""
         if problem.sums:
             msg = (
@@ -218,10 +220,6 @@ class CoordinateAscent(Steppable):
                     return Status.STALLED
                 counters[MOVED] = 0
         return Status.MAX_ITER if counters[DONE] >= limit else Status.RUNNING
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current β."""
-        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""

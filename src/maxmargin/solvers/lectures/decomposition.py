@@ -46,6 +46,7 @@ from maxmargin.errors import OVERFLOW, InputError, InputTypeError, NumericalErro
 from maxmargin.problem import (
     Model,
     Problem,
+    WarmStart,
     dual_value,
     extremes,
     model_of,
@@ -147,6 +148,7 @@ class Decomposition(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "working set"
+    solves = Problem
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -160,7 +162,7 @@ class Decomposition(Steppable):
             )
             raise InputError(msg)
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``; its gradient is computed by the first units."""
         q = min(self.q, problem.n)
         if 8 * q * q > self.cache_bytes:
@@ -198,7 +200,7 @@ class Decomposition(Steppable):
         beta = state.beta.copy()
         if state.phase is Phase.SOLVE:
             beta[state.members] = state.old
-        return Measures.of(problem, model_of(problem, beta, state.gradient))
+        return problem.measures(model_of(problem, beta, state.gradient))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; what its gradient lacks is computed here."""

@@ -39,8 +39,8 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, model_of, objective
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import Model, Problem, WarmStart, model_of, objective
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.gram_memory import RowStore
 from maxmargin.solvers.step import Step
 from maxmargin.theory import from_C
@@ -148,8 +148,9 @@ class Pegasos(Steppable):
     criterion = "relative_gap"
     restarts = False
     unit = "sample"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """Nothing counted yet; a warm start is not possible, its step has no number."""
         if problem.sums:
             msg = "Pegasos has no intercept: use fit_intercept=False, or solver='smo'"
@@ -161,7 +162,7 @@ class Pegasos(Steppable):
                 "and a finite C, or solver='smo'"
             )
             raise InputError(msg)
-        if warm is not None and warm.any():
+        if warm is not None and warm.beta.any():
             msg = "Pegasos cannot go on from given coefficients: use warm_start=False"
             raise InputError(msg)
         C = np.maximum(-problem.lower, problem.upper)
@@ -210,10 +211,6 @@ class Pegasos(Steppable):
                 return Status.CLOSED
         limit = self.max_iter if self.max_iter >= 0 else 1000
         return Status.MAX_ITER if epoch >= limit else Status.RUNNING
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the clipped β."""
-        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """β of the counts, clipped to the box, and its gradient."""

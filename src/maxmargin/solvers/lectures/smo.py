@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.problem import Model, Problem, model_of
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import Model, Problem, WarmStart, model_of
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.feasible import default_limit, feasible
 from maxmargin.solvers.gram_memory import WorkingMemory
 from maxmargin.solvers.smo import pairs as _pairs
@@ -66,8 +66,9 @@ class Smo(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "pair"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``; the first unit computes the matrix."""
         n = problem.n
         if 8 * n * n > self.cache_bytes:
@@ -112,10 +113,6 @@ class Smo(Steppable):
             _pairs.STUCK: Status.STALLED,
             _pairs.UNBOUNDED: Status.UNBOUNDED,
         }[code]
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current β."""
-        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""

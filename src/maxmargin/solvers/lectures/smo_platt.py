@@ -39,7 +39,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
-from maxmargin.problem import violation
+from maxmargin.problem import Problem, WarmStart, violation
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.feasible import default_limit
 from maxmargin.solvers.lectures import two_points as two
@@ -56,8 +56,6 @@ from maxmargin.solvers.lectures.two_points import (
 )
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Vector
-    from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
 
 # counters; BOUND_TOO: whether this sweep is over all points
@@ -179,8 +177,9 @@ class PlattSmo(PairSolver):
     seed: int = 0
     criterion = "violation"
     unit = "pair"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """α = 0 and b = 0, or those of ``warm``; the first sweep is over all points."""
         state = two.begin("PlattSmo", problem, warm, 7, self.cache_bytes)
         state.counters[SEED] = self.seed

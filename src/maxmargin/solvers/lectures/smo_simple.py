@@ -33,15 +33,13 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
 from maxmargin.errors import InputError
-from maxmargin.problem import violation
+from maxmargin.problem import Problem, WarmStart, violation
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.lectures import two_points as two
 from maxmargin.solvers.lectures.subsets import overlap_shown
 from maxmargin.solvers.lectures.two_points import PairSolver, State, apply_pair, try_pair
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Vector
-    from maxmargin.problem import Problem
     from maxmargin.solvers.step import Step
 
 # counters
@@ -118,8 +116,9 @@ class SimpleSmo(PairSolver):
     seed: int = 0
     criterion = "violation"
     unit = "pair"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """α = 0 and b = 0, or those of ``warm``."""
         if self.max_passes < 1:
             msg = f"max_passes={self.max_passes}: give at least 1 sweep"

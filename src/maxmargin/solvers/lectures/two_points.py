@@ -35,8 +35,8 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import InputError
-from maxmargin.problem import model_of
-from maxmargin.solvers.base import Measures, Steppable
+from maxmargin.problem import WarmStart, model_of
+from maxmargin.solvers.base import Steppable
 from maxmargin.solvers.feasible import feasible
 from maxmargin.solvers.gram_memory import RowStore
 from maxmargin.solvers.lectures.subsets import add_products
@@ -174,7 +174,11 @@ class State(NamedTuple):
 
 
 def begin(
-    name: str, problem: Problem, warm: Vector | None, n_counters: int, cache_bytes: int
+    name: str,
+    problem: Problem,
+    warm: WarmStart | None,
+    n_counters: int,
+    cache_bytes: int,
 ) -> State:
     """α = 0 or that of ``warm``, whose F is computed by the first unit (:func:`load`)."""
     y, C = -problem.p, np.maximum(problem.upper, -problem.lower)
@@ -220,10 +224,6 @@ def load(problem: Problem, state: State) -> None:
 
 class PairSolver(Steppable):
     """What both solvers make of their State."""
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current α."""
-        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The model of α with the algorithm's own b, which the last step told."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import LinearModel, LinearProblem, linear_objective
+from maxmargin.problem import LinearModel, LinearProblem
 from maxmargin.solvers.linear._in_play import Passes
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _without(problem: LinearProblem, bias: float) -> LinearModel:
         LinearModel(nothing, b, np.zeros(problem.n), np.full(problem.n, b), nothing)
         for b in ((bias, nearest) if problem.free else (0.0,))
     ]
-    return min(models, key=lambda model: linear_objective(problem, model).primal)
+    return min(models, key=lambda model: problem.objective(model).primal)
 
 
 def _balanced(beta: Vector, others: float, lower: Vector, upper: Vector) -> Vector:

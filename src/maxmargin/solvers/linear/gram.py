@@ -33,10 +33,11 @@ from maxmargin.errors import InputError
 from maxmargin.kernels.dot_products import Linear, Polynomial
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.table import TableGram
-from maxmargin.problem import LinearModel, LinearProblem, Problem
+from maxmargin.problem import LinearModel, LinearProblem, Problem, WarmStart
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.newton.newton import Newton
 from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.warm_start import moved
 from maxmargin.solvers.smo.working_set import WorkingSetSmo
 
 if TYPE_CHECKING:
@@ -90,8 +91,9 @@ class GramSmo(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "relative_gap"
     unit = "slice"
+    solves = LinearProblem
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """That of the kernel solver."""
         if problem.lasso:
             msg = "GramSmo has the penalty l2 alone: use solver='auto' for penalty='l1'"
@@ -105,7 +107,8 @@ class GramSmo(Steppable):
             sums=(0.0,) if problem.free else (),
             epsilon=problem.epsilon,
         )
-        inner = self._solver(problem, _FIRST).start(template, warm)
+        begin = None if warm is None else WarmStart(beta=moved(problem, warm))
+        inner = self._solver(problem, _FIRST).start(template, begin)
         return State(template, inner, _FIRST, Measures(np.inf, -np.inf, np.inf))
 
     def _gram(self, design: Design) -> Any:
@@ -182,7 +185,7 @@ class GramSmo(Steppable):
         return Status.STALLED if status is Status.CLOSED else status
 
     def _look(self, problem: LinearProblem, state: State) -> None:
-        state.looked = Measures.of_linear(problem, self.model(problem, state))
+        state.looked = problem.measures(self.model(problem, state))
 
     def measure(self, problem: LinearProblem, state: State) -> Measures:  # noqa: ARG002
         """Figures of the last time that the solver at work came to an end."""

@@ -43,8 +43,7 @@ import numpy as np
 
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
-from maxmargin.problem import LinearModel, LinearProblem, linear_objective, response
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear import _barrier
 from maxmargin.solvers.linear._in_play import Passes, Play, System
 from maxmargin.solvers.linear._interior_answer import answer, counted
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Vector
+    from maxmargin.problem import LinearModel, LinearProblem
 
 _LIMIT = 200  # steps; 10 to 40 are usual
 _WIDEST = 2000  # columns; a factor of so many takes a tenth of a second
@@ -149,10 +149,6 @@ class InteriorPoint(Steppable):
                 self._step(problem, state)
         return self._verdict(state)
 
-    def measure(self, problem: LinearProblem, state: State) -> Measures:
-        """Figures of the model."""
-        return Measures.of_linear(problem, self.model(problem, state))
-
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The current w, and β with what is near an end of its box put there."""
         if state.answer is not None:
@@ -216,13 +212,13 @@ class InteriorPoint(Steppable):
     def _check(self, problem: LinearProblem, state: State) -> None:
         """The gap on all rows; those that left wrongly come back."""
         state.answer = answer(problem, state.play, state.w, state.pull, state.beta)
-        state.proved = linear_objective(problem, state.answer).relative_gap
+        state.proved = problem.objective(state.answer).relative_gap
         if state.proved <= self.tol:
             return
         play, f = state.play, state.answer.outputs
         out = problem.lower < problem.upper
         out[play.at[: play.m]] = False
-        error = np.abs(response(problem, f) - state.beta)  # a box, or nothing
+        error = np.abs(problem.loss.answer(f) - state.beta)  # a box, or nothing
         wrong = np.flatnonzero(out & (error > 0.25 * (problem.upper - problem.lower)))
         if wrong.size == 0:
             _refresh(problem, state, state.answer, wrong, None)

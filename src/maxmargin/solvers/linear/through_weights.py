@@ -25,15 +25,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.problem import LinearProblem, Model, Problem, model_of, violation
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import (
+    BoxLoss,
+    LinearProblem,
+    Model,
+    Problem,
+    WarmStart,
+    model_of,
+    violation,
+)
+from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear.newton.newton import Newton
 from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo.working_set import WorkingSetSmo
+from maxmargin.solvers.wrapped import Wrapped
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Vector
-    from maxmargin.solvers.step import Step
+    from maxmargin.problem import Measures
 
 FEW = 5000  # rows up to which kernel values cost nothing
 WIDE = 300  # columns
@@ -42,17 +50,17 @@ _FIRST, _TIGHTER, _LAST = 1e-5, 0.1, 1e-14  # relative gaps that it aims at
 
 @dataclass(slots=True)
 class State:
-    """That of the linear solver, and of the one that takes over."""
+    """That of the solver at work: the linear one, or SMO, which takes over."""
 
     inner: Any
     linear: str = ""  # the name of the linear solver, if it has begun
     goal: float = _FIRST  # relative gap that it aims at
     steps: int = 0
-    smo: Any = None
+    by_pairs: bool = False  # whether SMO is at work
 
 
 @dataclass(frozen=True)
-class ThroughWeights(Steppable):
+class ThroughWeights(Wrapped):
     """A linear machine's solver where that pays, and SMO where it does not.
 
     Parameters
@@ -74,21 +82,43 @@ class ThroughWeights(Steppable):
     criterion = "violation"
     unit = "step"
     chooses = True
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def at_work(self, state: State) -> Any:
+        """SMO, or the solver of the linear problem with the gap that it aims at."""
+        if state.by_pairs:
+            return WorkingSetSmo(
+                self.tol, self.max_iter, self.cache_bytes, self.shrinking
+            )
+        kind: Any = Newton if state.linear == Newton.__name__ else ProximalNewton
+        return kind(tol=state.goal, max_iter=self.max_iter)
+
+    def beneath(self, problem: Problem, state: State) -> Any:
+        """The problem itself for SMO; else the linear problem of its rows."""
+        return problem if state.by_pairs else _linear(problem)
+
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """W = 0; or SMO's start."""
+        state = State(None)
         if warm is not None or not _suits(problem):
-            return State(None, smo=self._smo.start(problem, warm))
+            return self._hand_over(problem, state, warm)
         linear = _linear(problem)
-        solver = self._solver(linear, _FIRST)
-        return State(solver.start(linear), type(solver).__name__)
+        state.linear = (Newton if linear.squared else ProximalNewton).__name__
+        state.inner = self.at_work(state).start(linear)
+        return state
+
+    def _hand_over(self, problem: Problem, state: State, warm: WarmStart | None) -> State:
+        """SMO begins."""
+        state.by_pairs = True
+        state.inner = self.at_work(state).start(problem, warm)
+        return state
 
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps, or slices of SMO."""
-        linear = None if state.smo is not None else _linear(problem)
+        linear = None if state.by_pairs else _linear(problem)
         for _ in range(budget):
-            if linear is None or state.smo is not None:
-                status = self._smo.advance(problem, state.smo, 1)
+            if linear is None or state.by_pairs:
+                status: Status = self.at_work(state).advance(problem, state.inner, 1)
             else:
                 status = self._step(problem, linear, state)
             if status is not Status.RUNNING:
@@ -96,7 +126,7 @@ class ThroughWeights(Steppable):
         return Status.RUNNING
 
     def _step(self, problem: Problem, linear: LinearProblem, state: State) -> Status:
-        solver = self._solver(linear, state.goal)
+        solver = self.at_work(state)
         status: Status = solver.advance(linear, state.inner, 1)
         state.steps = solver.n_iter(state.inner)
         limited = status is Status.MAX_ITER and self.max_iter >= 0
@@ -108,54 +138,43 @@ class ThroughWeights(Steppable):
         if status is Status.CLOSED and state.goal > _LAST:
             state.goal *= _TIGHTER
         else:
-            state.smo = self._smo.start(problem, model.beta)
+            self._hand_over(problem, state, WarmStart(beta=model.beta))
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the model."""
-        if state.smo is not None:
-            return self._smo.measure(problem, state.smo)
-        return Measures.of(problem, self.model(problem, state))
+        """Those of SMO, or of the model that the linear solver has made."""
+        if state.by_pairs:
+            return super().measure(problem, state)
+        return problem.measures(self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """β, whose weights X'β make the gradient."""
-        if state.smo is not None:
-            return self._smo.model(problem, state.smo)
-        linear = _linear(problem)
-        found = self._solver(linear, state.goal).model(linear, state.inner)
-        gradient = linear.design.times(linear.design.back(found.beta))
+        found = super().model(problem, state)
+        if state.by_pairs:
+            smo: Model = found
+            return smo
+        design = _linear(problem).design
+        gradient = design.times(design.back(found.beta))
         gradient += problem.p + problem.ridge * found.beta
         return model_of(problem, found.beta.copy(), gradient)
-
-    def explain(self, problem: Problem, state: State) -> Step:
-        """What the solver at work says."""
-        if state.smo is not None:
-            return self._smo.explain(problem, state.smo)
-        linear = _linear(problem)
-        step: Step = self._solver(linear, state.goal).explain(linear, state.inner)
-        return step
 
     def ran(self, state: State) -> str:
         """The linear solver, and SMO after it; nothing where that has all the work.
 
         It has it with every other kernel, too, and no certificate speaks of it.
         """
-        if not state.linear or state.smo is None:
+        if not state.linear or not state.by_pairs:
             return state.linear
-        return f"{state.linear}, then {type(self._smo).__name__}"
+        return f"{state.linear}, then {WorkingSetSmo.__name__}"
 
     def n_iter(self, state: State) -> int:
         """Steps, and pair steps of SMO."""
-        pairs = 0 if state.smo is None else self._smo.n_iter(state.smo)
+        pairs = super().n_iter(state) if state.by_pairs else 0
         return state.steps + pairs
 
-    @property
-    def _smo(self) -> WorkingSetSmo:
-        return WorkingSetSmo(self.tol, self.max_iter, self.cache_bytes, self.shrinking)
-
-    def _solver(self, linear: LinearProblem, goal: float) -> Any:
-        kind: Any = Newton if linear.squared else ProximalNewton
-        return kind(tol=goal, max_iter=self.max_iter)
+    def tol_at(self, state: State) -> float:  # noqa: ARG002
+        """The tolerance asked for: the linear solver aims at a gap."""
+        return self.tol
 
 
 def _suits(problem: Problem) -> bool:
@@ -169,7 +188,7 @@ def _suits(problem: Problem) -> bool:
 
 def _linear(problem: Problem) -> LinearProblem:
     gram: Any = problem.gram
-    return LinearProblem(
-        gram.design, problem.p, problem.lower, problem.upper, problem.ridge,
-        problem.epsilon, free=bool(problem.sums),
-    )  # fmt: skip
+    loss = BoxLoss(
+        problem.p, problem.lower, problem.upper, problem.ridge, problem.epsilon
+    )
+    return LinearProblem(gram.design, loss, free=bool(problem.sums))

@@ -32,30 +32,36 @@ import numpy as np
 
 from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
-from maxmargin.problem import LinearJointModel, linear_joint_figures, linear_svc
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import (
+    LinearJointModel,
+    LinearJointProblem,
+    Measures,
+    WarmStart,
+    linear_svc,
+)
+from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear.descent.dual_descent import DualDescent
 from maxmargin.solvers.linear.newton.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.warm_start import moved_classes
+from maxmargin.solvers.wrapped import Wrapped
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Table
-    from maxmargin.problem import LinearJointProblem, LinearProblem
-    from maxmargin.solvers.step import Step
+    from maxmargin.problem import LinearProblem
 
 _TIGHTER, _LEAST = 0.1, 1e-15  # what the solver's own gap is taken down by, and to
 
 
 @dataclass(slots=True)
 class State:
-    """That of the solver at work, its name, and the relative gap that it aims at."""
+    """That of the solver at work, and the relative gap that it aims at."""
 
     inner: Any
-    by_newton: bool
     goal: float
+    wide: bool = False  # whether coordinates are descended, for there are many columns
 
 
 @dataclass(frozen=True)
-class TwoClasses(Steppable):
+class TwoClasses(Wrapped):
     """Crammer and Singer's machine of two classes, through the hinge between them.
 
     Parameters
@@ -73,8 +79,20 @@ class TwoClasses(Steppable):
     seed: int = 0
     criterion = "relative_gap"
     unit = "step"
+    solves = LinearJointProblem
 
-    def start(self, problem: LinearJointProblem, warm: Table | None = None) -> State:
+    def at_work(self, state: State) -> Any:
+        """Newton's method for few columns, coordinate descent for many."""
+        if state.wide:
+            return DualDescent(tol=state.goal, max_iter=self.max_iter, seed=self.seed)
+        return ProximalNewton(tol=state.goal, max_iter=self.max_iter)
+
+    def beneath(self, problem: LinearJointProblem, state: State) -> LinearProblem:  # noqa: ARG002
+        """The hinge between the two classes, at twice the price."""
+        y = np.where(problem.codes == 1, 1.0, -1.0)
+        return linear_svc(problem.design, y, 2.0 * problem.C, squared=False)
+
+    def start(self, problem: LinearJointProblem, warm: WarmStart | None = None) -> State:
         """W = 0, or that of the given β."""
         if problem.n_classes != 2:
             msg = (
@@ -82,18 +100,20 @@ class TwoClasses(Steppable):
                 "LinearCrammerSinger"
             )
             raise InputError(msg)
-        begin = None if warm is None else np.ascontiguousarray(warm[:, 1] - warm[:, 0])
-        binary = _binary(problem)
-        solver = self._solver(binary, self.tol)
-        by_newton = isinstance(solver, ProximalNewton)
-        return State(solver.start(binary, begin), by_newton, self.tol)
+        begin = None
+        if warm is not None:
+            beta = moved_classes(problem, warm)
+            begin = WarmStart(beta=np.ascontiguousarray(beta[:, 1] - beta[:, 0]))
+        state = State(None, self.tol, problem.design.width > WIDE)
+        binary = self.beneath(problem, state)
+        state.inner = self.at_work(state).start(binary, begin)
+        return state
 
     def advance(self, problem: LinearJointProblem, state: State, budget: int) -> Status:
         """At most ``budget`` units of the solver."""
-        binary = _binary(problem)
+        binary = self.beneath(problem, state)
         for _ in range(budget):
-            solver = self._solver(binary, state.goal)
-            status: Status = solver.advance(binary, state.inner, 1)
+            status: Status = self.at_work(state).advance(binary, state.inner, 1)
             if status is Status.RUNNING:
                 continue
             if self.measure(problem, state).relative_gap <= self.tol:
@@ -107,13 +127,11 @@ class TwoClasses(Steppable):
 
     def measure(self, problem: LinearJointProblem, state: State) -> Measures:
         """Figures of the model."""
-        both, worst = linear_joint_figures(problem, self.model(problem, state))
-        return Measures(both.primal, both.dual, worst)
+        return problem.measures(self.model(problem, state))
 
     def model(self, problem: LinearJointProblem, state: State) -> LinearJointModel:
         """The current β with its own W."""
-        binary = _binary(problem)
-        found = self._solver(binary, state.goal).model(binary, state.inner)
+        found = super().model(problem, state)
         half = 0.5 * found.beta
         w = problem.design.back(half)
         f, scaling = problem.design.times(w), problem.design.scaling
@@ -125,32 +143,10 @@ class TwoClasses(Steppable):
             outputs=np.column_stack([-f, f]),
         )
 
-    def explain(self, problem: LinearJointProblem, state: State) -> Step:
-        """What the solver at work says."""
-        binary = _binary(problem)
-        step: Step = self._solver(binary, state.goal).explain(binary, state.inner)
-        return step
-
     def ran(self, state: State) -> str:
         """By which solver: ``max_iter`` counts its iterations."""
-        return f"{type(self).__name__} by {type(_like(state)).__name__}"
+        return f"{type(self).__name__} by {super().ran(state)}"
 
-    def n_iter(self, state: State) -> int:
-        """Iterations of the solver at work."""
-        return int(_like(state).n_iter(state.inner))
-
-    def _solver(self, binary: LinearProblem, goal: float) -> Any:
-        if binary.design.width <= WIDE:
-            return ProximalNewton(tol=goal, max_iter=self.max_iter)
-        return DualDescent(tol=goal, max_iter=self.max_iter, seed=self.seed)
-
-
-def _like(state: State) -> Any:
-    """A solver of the kind that is at work."""
-    return ProximalNewton() if state.by_newton else DualDescent()
-
-
-def _binary(problem: LinearJointProblem) -> LinearProblem:
-    """The hinge between the two, at twice the price."""
-    y = np.where(problem.codes == 1, 1.0, -1.0)
-    return linear_svc(problem.design, y, 2.0 * problem.C, squared=False)
+    def tol_at(self, state: State) -> float:  # noqa: ARG002
+        """The tolerance asked for: the solver at work may aim at less."""
+        return self.tol

@@ -41,11 +41,12 @@ from maxmargin.errors import InputError, NumericalError, load_extra
 from maxmargin.problem import (
     Model,
     Problem,
+    WarmStart,
     dual_value,
     model_of,
     violation,
 )
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.feasible import feasible
 from maxmargin.solvers.oracle.polish import resolved, snapped
 from maxmargin.solvers.smo.verification import hulls_meet
@@ -107,8 +108,9 @@ class QuadraticProgram(Steppable):
     cache_bytes: int = 200 << 20
     criterion = "violation"
     unit = "programme"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``: only the model until the first unit."""
         n = problem.n
         if 8 * n * n > self.cache_bytes:
@@ -135,10 +137,6 @@ class QuadraticProgram(Steppable):
         if not state.done and budget >= 1:
             self._solve(problem, state)
         return self._verdict(state)
-
-    def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the current β."""
-        return Measures.of(problem, self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β; before the first unit its gradient is computed here."""

@@ -13,7 +13,7 @@ violation (Fan, Chen and Lin, JMLR 6, 2005, "WSS 3", curvatures bounded below; t
 sweep after Steinwart, Hush and Scovel, JMLR 12, 2011). Without the constraint
 Σβ = 0 single points are moved.
 
-With a price ε of |β| the gradients are F↑ and F↓ of :mod:`maxmargin.problem.optimality`,
+With a price ε of |β| the gradients are F↑ and F↓ of :mod:`maxmargin.problem.template`,
 and a step ends where β meets 0, the kink. With one sum for each sign (the ν-machines)
 both points are of one side, the one with the larger violation (LIBSVM's Solver_NU; C.-C.
 Chang and C.-J. Lin, "Training ν-support vector classifiers", Neural Computation 13,

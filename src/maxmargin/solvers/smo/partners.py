@@ -1,6 +1,6 @@
 """Which points enter and leave a working set: compiled, one pass over all points each.
 
-With F↑ and F↓ the prices of rising and falling (:mod:`maxmargin.problem.optimality`)
+With F↑ and F↓ the prices of rising and falling (:mod:`maxmargin.problem.template`)
 relative to the middle of the violated interval, a point that may rise has merit −F↑, one
 that may fall F↓, one that may do both the larger; the merit of a violator is positive.
 Members without merit sit at a bound, or at the kink of |β|, to which the gradient

@@ -41,6 +41,7 @@ from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import (
     Model,
     Problem,
+    WarmStart,
     dual_value,
     model_of,
     prices,
@@ -112,8 +113,9 @@ class WorkingSetSmo(Steppable):
     shrinking: bool = True
     criterion = "violation"
     unit = "slice"
+    solves = Problem
 
-    def start(self, problem: Problem, warm: Vector | None = None) -> State:
+    def start(self, problem: Problem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``; its gradient is computed by the first units."""
         n = problem.n
         beta = feasible(problem, warm)
@@ -167,10 +169,10 @@ class WorkingSetSmo(Steppable):
         ahead = not np.array_equal(state.beta, state.applied)
         # Not in float32, whose figures would be mixed with these.
         if ahead and state.wide and work <= _MOMENT:
-            return Measures.of(problem, self.model(problem, state))
+            return problem.measures(self.model(problem, state))
         if state.phase is Phase.REFRESH and state.iterations == 0 and state.beta.any():
             return Measures(np.inf, -np.inf, np.inf)
-        return Measures.of(problem, model_of(problem, state.applied, state.gradient))
+        return problem.measures(model_of(problem, state.applied, state.gradient))
 
     def model(self, problem: Problem, state: State) -> Model:
         """The current β and its gradient.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
+from maxmargin.certificate import Certificate, Run
 from maxmargin.errors import Stop
 from maxmargin.estimators.kernel.fit.definiteness import is_semidefinite
 from maxmargin.estimators.kernel.fit.margins import Margin
@@ -106,10 +106,16 @@ def solved_alone(
     if not merged:
         return _solved(part, answers[0], solver.tol, seconds, n_kernel)
     problem = part.problem(gram)
-    return judged(
-        part, problem, shared_out(problem, answers[0].beta, answers[0].gradient), solver,
-        stop=Stop.CONVERGED, n_iter=answers[0].n_iter, n_kernel=n_kernel, seconds=seconds,
-    )  # fmt: skip
+    model = shared_out(problem, answers[0].beta, answers[0].gradient)
+    run = Run(
+        Stop.CONVERGED,
+        solver.tol,
+        solver.criterion,
+        answers[0].n_iter,
+        n_kernel,
+        seconds,
+    )
+    return judged(part, problem, model, run)
 
 
 def _matrix(gram: Any, everyone: Index) -> Vector:
@@ -176,7 +182,7 @@ def _solved(
             n_iter=found.n_iter,
             n_kernel=n_kernel,
             seconds=seconds,
-            stop=Stop.CONVERGED.value,
+            stop=Stop.CONVERGED,
             tol=tol,
             balance=found.balance / found.size if found.size > 0.0 else found.balance,
             name=part.name,

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.certificate import Certificate
 from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 from maxmargin.estimators.kernel.fit.schemes import Duals, Scheme, grouped
 from maxmargin.kernels.gram.plus_constant import ShiftedGram
-from maxmargin.problem import (
-    JointProblem,
-    joint_imbalance,
-    joint_objective,
-    joint_violation,
-)
+from maxmargin.problem import JointProblem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,27 +52,6 @@ class Joint(Part):
     def margin(self, problem: Any, model: Any) -> float:  # noqa: ARG002
         """There is no one margin between more than two classes."""
         return float("nan")
-
-    def certificate(self, problem: Any, model: Any, **run: Any) -> Certificate:
-        """Both objectives and the violation of the whole problem."""
-        both = joint_objective(problem, model)
-        support = model.beta.any(axis=1)
-        own = model.beta[np.arange(problem.n), problem.codes]
-        n_support, n_bound = int(support.sum()), int((support & (own == problem.C)).sum())
-        return Certificate(
-            primal=both.primal,
-            dual=both.dual,
-            gap=both.gap,
-            relative_gap=both.relative_gap,
-            violation=joint_violation(problem, model.beta, model.gradient),
-            bias_interval=(float("nan"), float("nan")),
-            n_support=n_support,
-            n_free=n_support - n_bound,
-            n_bound=n_bound,
-            balance=joint_imbalance(model.beta),
-            name=self.name,
-            **run,
-        )
 
 
 class AllAtOnce(Scheme):

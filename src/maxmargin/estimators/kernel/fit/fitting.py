@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin._interrupt import Interrupt
+from maxmargin.certificate import Run
 from maxmargin.estimators.convergence_warnings import CALLER
 from maxmargin.estimators.kernel.fit.batch import (
     FEW,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part, Solved
     from maxmargin.estimators.kernel.fit.schemes import Duals, Scheme
-    from maxmargin.solvers.base import Observer, Solver
+    from maxmargin.solvers.base import Observer
 
 
 class Task(NamedTuple):
@@ -175,7 +176,7 @@ class _Step(NamedTuple):
 def _along(
     parts: Sequence[Part],
     gram: Any,
-    solver: Solver,
+    solver: Any,
     start: Vector | None,
     observers: Sequence[Observer],
     counted: bool,
@@ -185,7 +186,8 @@ def _along(
     for part in parts:
         if before is not None and before.holds:
             problem = part.problem(gram)
-            now = judged(part, problem, before.model, solver, stop=before.stop)
+            run = Run(before.stop, solver.tol, solver.criterion)
+            now = judged(part, problem, before.model, run)
         else:
             now = solve(
                 part, gram, solver, warm=start, observers=observers, counted=counted
@@ -193,7 +195,7 @@ def _along(
         yield now
         before = now
         # A solver that cannot go on from an answer begins anew.
-        start = now.expansion.coef if getattr(solver, "restarts", True) else None
+        start = now.expansion.coef if solver.restarts else None
 
 
 def observers_of(estimator: Any, problems: int) -> list[Observer]:

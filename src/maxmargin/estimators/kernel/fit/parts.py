@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.certificate import Run, certificate_of
 from maxmargin.errors import InputError, Stop
-from maxmargin.estimators.kernel.fit.own_certificate import certificate_of
 from maxmargin.kernels.gram.copies import CopiedGram
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.distinct import Distinct
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from maxmargin.certificate import Certificate
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
-    from maxmargin.solvers.base import Observer, Solver
+    from maxmargin.solvers.base import Observer
 
 
 class Expansion(NamedTuple):
@@ -96,14 +96,6 @@ class Part:
         """Whether this model of a problem also solves that of every larger C."""
         return False
 
-    def counts(
-        self,
-        problem: Problem,  # noqa: ARG002
-        model: Model,  # noqa: ARG002
-    ) -> tuple[int, int] | None:
-        """Support vectors, all and at a bound; None: those of the solver's β."""
-        return None
-
     def margin(self, problem: Problem, model: Model) -> float:
         """Width of the margin, in feature space."""
         plain = model.gradient - problem.ridge * model.beta - problem.p
@@ -112,10 +104,9 @@ class Part:
             2.0 * self.level(problem, model) / norm2**0.5 if norm2 > 0.0 else float("inf")
         )
 
-    def certificate(self, problem: Problem, model: Model, **run: Any) -> Certificate:
-        """How good a model is, and what is known of the run that found it."""
-        counts = self.counts(problem, model)
-        return certificate_of(problem, model, counts=counts, name=self.name, **run)
+    def certificate(self, problem: Problem, model: Model, run: Run) -> Certificate:
+        """How good a model is, and how it was found."""
+        return certificate_of(problem, model, run._replace(name=self.name))
 
     def scores(self, problem: Problem, model: Model) -> Vector:
         """Decision values f at the part's own rows, from the gradient."""
@@ -184,7 +175,7 @@ class Solved(NamedTuple):
 def solve(
     part: Part,
     gram: Gram,
-    solver: Solver,
+    solver: Any,
     *,
     kept: Vector | None = None,
     warm: Vector | None = None,
@@ -213,14 +204,14 @@ def solve(
     problem = part.problem(gram, kept)
     before = gram.n_kernel
     unit = part.unit(problem)
-    chooser: Any = solver
     runner: Any = solver
     if unit != 1.0 or part.follows:
         tol = unit * solver.tol
         runner = Follower(solver, tol, partial(part.wanted, tol=tol, unit=unit))
-    merging = isinstance(problem.gram, CopiedGram)
+    if isinstance(problem.gram, CopiedGram):
+        runner = Distinct(runner)
     outcome = drive(
-        Distinct(runner) if merging else runner,
+        runner,
         problem,
         warm=None if warm is None else part.restart(warm),
         observers=observers,
@@ -232,54 +223,29 @@ def solve(
             f"({part.name}): {outcome.stop.value}; use a finite C"
         )
         raise InputError(msg)
-    state: Any = outcome.state.inner if merging else outcome.state
-    if isinstance(runner, Follower):
-        chooser, state = runner.at(state), state.inner
-    return judged(
-        part,
-        problem,
-        outcome.model,
-        chooser,
-        stop=outcome.stop,
-        n_iter=outcome.n_iter,
-        n_kernel=gram.n_kernel - before if counted else 0,
-        seconds=outcome.seconds,
-        ran=chooser.ran(state) if getattr(solver, "chooses", False) else "",
+    run = Run(
+        outcome.stop,
+        runner.tol_at(outcome.state),
+        runner.criterion,
+        outcome.n_iter,
+        gram.n_kernel - before if counted else 0,
+        outcome.seconds,
+        solver=runner.ran(outcome.state) if solver.chooses else "",
     )
+    return judged(part, problem, outcome.model, run)
 
 
-def judged(
-    part: Part,
-    problem: Problem,
-    model: Model,
-    solver: Solver,
-    *,
-    stop: Stop,
-    n_iter: int = 0,
-    n_kernel: int = 0,
-    seconds: float = 0.0,
-    ran: str = "",
-) -> Solved:
+def judged(part: Part, problem: Problem, model: Model, run: Run) -> Solved:
     """A model with its certificate."""
     return Solved(
         part=part,
         model=model,
         expansion=part.expansion(problem, model),
         scores=part.scores(problem, model),
-        stop=stop,
-        n_iter=n_iter,
+        stop=run.stop,
+        n_iter=run.n_iter,
         margin=part.margin(problem, model),
-        certificate=part.certificate(
-            problem,
-            model,
-            tol=solver.tol,
-            criterion=solver.criterion,
-            stop=stop.value,
-            n_iter=n_iter,
-            n_kernel=n_kernel,
-            seconds=seconds,
-            solver=ran,
-        ),
+        certificate=part.certificate(problem, model, run),
         lasting=part.outlives(problem, model),
         hard=problem.hard,
         separating=problem.separating,

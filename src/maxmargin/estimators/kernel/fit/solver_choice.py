@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 import maxmargin.solvers
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.prediction import is_linear
+from maxmargin.solvers.wrapped import adopted
 
 # name → its class in maxmargin.solvers, and whether it draws random numbers
 _CLASSES = {
@@ -38,7 +39,7 @@ def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
     """
     name = getattr(estimator, "solver", "auto")
     if not isinstance(name, str):
-        return name
+        return adopted(name)
     options: dict[str, Any] = {
         "tol": float(estimator.tol),
         "max_iter": int(estimator.max_iter),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from maxmargin.problem import epsilon_svr, nu_svr
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
+    from maxmargin.certificate import Certificate, Run
     from maxmargin.kernels.gram.contract import Gram
     from maxmargin.problem import Model, Problem
 
@@ -56,10 +57,12 @@ class NuTube(Part):
         n = self.rows.size
         return Expansion(model.beta[:n] + model.beta[n:], model.bias)
 
-    def counts(self, problem: Problem, model: Model) -> tuple[int, int]:
-        """Rows, not variables: at a bound when |α − α*| = C."""
+    def certificate(self, problem: Problem, model: Model, run: Run) -> Certificate:
+        """Support vectors are rows, not variables: at a bound when |α − α*| = C."""
+        found = super().certificate(problem, model, run)
         coef, price = self.expansion(problem, model).coef, problem.upper[: self.rows.size]
-        return int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
+        n, bound = int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
+        return replace(found, n_support=n, n_bound=bound, n_free=n - bound)
 
     def restart(self, coef: Vector) -> Vector:
         """α is what is positive, α* what is negative."""

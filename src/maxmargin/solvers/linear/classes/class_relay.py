@@ -20,13 +20,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from maxmargin.problem import LinearJointProblem, WarmStart
 from maxmargin.solvers.linear.classes.crammer_singer import LinearCrammerSinger
 from maxmargin.solvers.linear.classes.newton import JointNewton
-from maxmargin.solvers.relay import Relay, State
+from maxmargin.solvers.relay import Relay
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Table
-    from maxmargin.problem import LinearJointModel, LinearJointProblem
+    from maxmargin.problem import LinearJointModel
 
 _FEW = 2500  # weights of all classes: their matrix is factored in half a second
 _PRODUCTS = 2e10  # rows times weights²: that matrix is made in a second or two
@@ -41,11 +41,8 @@ class JointRelay(Relay):
     The parameters are those of :class:`~maxmargin.solvers.relay.Relay`.
     """
 
+    solves = LinearJointProblem
     taste = 0.35  # conjugate gradients help the first late, and then all at once
-
-    def start(self, problem: LinearJointProblem, warm: Table | None = None) -> State:
-        """W = 0, or that of the given β."""
-        return super().start(problem, warm)
 
     def _first(self, problem: LinearJointProblem) -> LinearCrammerSinger:  # noqa: ARG002
         return LinearCrammerSinger(tol=self.tol, max_iter=self.max_iter, seed=self.seed)
@@ -63,5 +60,5 @@ class JointRelay(Relay):
         epoch = _VISIT * n + _READ * problem.design.stored
         return _STEPS * step / max(1, epoch)
 
-    def _handed(self, model: LinearJointModel) -> Table:
-        return model.beta
+    def _handed(self, model: LinearJointModel) -> WarmStart:
+        return WarmStart(beta=model.beta)

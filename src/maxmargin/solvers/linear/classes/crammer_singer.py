@@ -44,16 +44,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin.design.class_rows import blank, by_class, times, weights_of
-from maxmargin.errors import OVERFLOW, InputError, NumericalError
+from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import (
     LinearJointModel,
     LinearJointProblem,
-    linear_joint_figures,
+    WarmStart,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.classes.crammer_singer import feasible
 from maxmargin.solvers.linear.classes import visits as at
 from maxmargin.solvers.linear.classes.active_set import Face, climb, face_of, take
+from maxmargin.solvers.linear.warm_start import moved_classes
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -131,22 +132,15 @@ class LinearCrammerSinger(Steppable):
     conjugate: bool = True
     criterion = "relative_gap"
     unit = "slice"
+    solves = LinearJointProblem
 
-    def start(self, problem: LinearJointProblem, warm: Table | None = None) -> State:
+    def start(self, problem: LinearJointProblem, warm: WarmStart | None = None) -> State:
         """β = 0 or the repaired ``warm``, and its W."""
-        if not isinstance(problem, LinearJointProblem):
-            msg = (
-                f"LinearCrammerSinger solves all classes in one problem, and this is a "
-                f"{type(problem).__name__}: use DualDescent for two classes, and "
-                "CrammerSinger with a kernel"
-            )
-            raise InputError(msg)
         design, n, K = problem.design, problem.n, problem.n_classes
         if not np.isfinite(design.norms).all():
             raise NumericalError(OVERFLOW)
-        if warm is not None:
-            warm = np.ascontiguousarray(warm, np.float64)
-        beta = feasible(problem, warm)
+        given = None if warm is None else moved_classes(problem, warm)
+        beta = feasible(problem, given)
         share = _SHARE if self.shrinking else np.inf
         return State(
             beta=beta,
@@ -247,11 +241,11 @@ class LinearCrammerSinger(Steppable):
             state.exact_at = state.epoch
         state.outputs = times(problem.design, state.W, problem.n_classes)
         model = self._shown(problem, state, state.W, state.outputs)
-        both, worst = linear_joint_figures(problem, model)
-        if not np.isfinite(both.primal):
+        looked = problem.measures(model)
+        if not np.isfinite(looked.primal):
             raise NumericalError(OVERFLOW)
-        state.looked, state.fresh = Measures(both.primal, both.dual, worst), True
-        gap = both.relative_gap
+        state.looked, state.fresh = looked, True
+        worst, gap = looked.violation, looked.relative_gap
         stuck = self._is_stuck(state, gap)
         state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch

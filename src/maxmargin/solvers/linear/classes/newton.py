@@ -47,7 +47,7 @@ from maxmargin.problem import (
     LinearJointModel,
     LinearJointProblem,
     Objective,
-    linear_joint_figures,
+    WarmStart,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.classes.crammer_singer import feasible
@@ -61,6 +61,7 @@ from maxmargin.solvers.linear.newton.proximal_schedule import (
     stands_still,
     verdict,
 )
+from maxmargin.solvers.linear.warm_start import moved_classes
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -105,16 +106,10 @@ class JointNewton(Steppable):
     max_iter: int = -1
     criterion = "relative_gap"
     unit = "Newton step"
+    solves = LinearJointProblem
 
-    def start(self, problem: LinearJointProblem, warm: Table | None = None) -> State:
+    def start(self, problem: LinearJointProblem, warm: WarmStart | None = None) -> State:
         """W = 0, or β'X of the repaired ``warm``."""
-        if not isinstance(problem, LinearJointProblem):
-            msg = (
-                f"JointNewton solves all classes in one problem, and this is a "
-                f"{type(problem).__name__}: use ProximalNewton for two classes, and "
-                "CrammerSinger with a kernel"
-            )
-            raise InputError(msg)
         size = problem.n_classes * problem.design.width
         if size > _WIDEST:
             msg = (
@@ -125,9 +120,8 @@ class JointNewton(Steppable):
             raise InputError(msg)
         if not np.isfinite(problem.design.norms).all():
             raise NumericalError(OVERFLOW)
-        if warm is not None:
-            warm = np.ascontiguousarray(warm, np.float64)
-        beta = feasible(problem, warm)
+        given = None if warm is None else moved_classes(problem, warm)
+        beta = feasible(problem, given)
         W = _weights(problem, beta)
         z, kappa = -_outputs(problem, W), _first(problem)
         state = State(W, beta, beta.copy(), W.copy(), z, kappa)
@@ -159,8 +153,7 @@ class JointNewton(Steppable):
 
     def measure(self, problem: LinearJointProblem, state: State) -> Measures:
         """Figures of the current W and β."""
-        both, worst = linear_joint_figures(problem, _model(problem, state))
-        return Measures(both.primal, both.dual, worst)
+        return problem.measures(_model(problem, state))
 
     def model(self, problem: LinearJointProblem, state: State) -> LinearJointModel:
         """The current W, and the β of its rounded loss."""
@@ -222,7 +215,7 @@ def _judge(problem: LinearJointProblem, state: State) -> None:
     """The figures of W and β."""
     apart = (state.W - state.pull).ravel()
     state.rest = 0.5 * dot(apart, apart)
-    state.both, _ = linear_joint_figures(problem, _model(problem, state))
+    state.both = problem.objective(_model(problem, state))
     if not np.isfinite(state.both.primal):
         raise NumericalError(OVERFLOW)
 

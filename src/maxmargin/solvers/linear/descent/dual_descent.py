@@ -51,9 +51,7 @@ from maxmargin.errors import InputError
 from maxmargin.problem import (
     LinearModel,
     LinearProblem,
-    linear_dual,
-    linear_objective,
-    linear_violation,
+    WarmStart,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.descent.active_set import face_step
@@ -61,7 +59,7 @@ from maxmargin.solvers.linear.descent.anderson import Epochs
 from maxmargin.solvers.linear.descent.best_constant import best_shift
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import GRAIN, unsettled, visit
-from maxmargin.solvers.linear.warm_start import Ray
+from maxmargin.solvers.linear.warm_start import best_multiple, moved
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
@@ -139,10 +137,9 @@ class DualDescent(Steppable):
     faces: bool = True
     criterion = "relative_gap"
     unit = "slice"
+    solves = LinearProblem
 
-    takes_rays = True
-
-    def start(self, problem: LinearProblem, warm: Vector | Ray | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """β = 0, or ``warm`` within the box, and its w."""
         if problem.free or problem.lasso:
             msg = (
@@ -154,10 +151,10 @@ class DualDescent(Steppable):
             msg = "dual coordinate descent needs a finite C: use SVC for a hard margin"
             raise InputError(msg)
         design = problem.design
-        if isinstance(warm, Ray):
-            beta, w = warm.best(problem)
+        if warm is not None and warm.pull is not None:
+            beta, w = best_multiple(problem, warm)
         elif warm is not None:
-            beta = np.clip(np.asarray(warm, np.float64), problem.lower, problem.upper)
+            beta = np.clip(moved(problem, warm), problem.lower, problem.upper)
             w = design.back(beta)
         else:
             beta, w = np.zeros(problem.n), np.zeros(design.width)
@@ -225,7 +222,7 @@ class DualDescent(Steppable):
             return True
         if state.epoch == 1:
             state.worst = worst
-        dual = linear_dual(problem, state.beta.copy(), state.w)
+        dual = problem.dual(state.beta.copy(), state.w)
         gap = min(state.outlook.gap, state.nothing - dual)
         closed = gap <= self.tol * max(abs(dual), abs(dual + gap))
         return closed or state.epoch >= state.look_at
@@ -249,11 +246,11 @@ class DualDescent(Steppable):
         about, state.shift = abs(state.shift), 0.0
         state.outputs = problem.design.times(state.w)
         plain = self._model(problem, state, state.outputs)
-        worst = linear_violation(problem, plain)
+        worst = problem.violation(plain)
         if problem.design.scaling and state.epoch:
             weight = float(state.w[-1])
             state.shift = best_shift(problem, state.outputs, weight, about)
-        both = linear_objective(problem, self._shifted(problem, state, plain))
+        both = problem.objective(self._shifted(problem, state, plain))
         state.looked = Measures(both.primal, both.dual, worst)
         state.outlook.found(both.gap)
         gap = state.looked.relative_gap

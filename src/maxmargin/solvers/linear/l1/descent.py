@@ -33,7 +33,7 @@ import numpy as np
 from maxmargin._jit import is_record, njit, overload
 from maxmargin._jit.random import shuffle
 from maxmargin.design.operator import add_row
-from maxmargin.problem import LinearModel, LinearProblem, response
+from maxmargin.problem import LinearModel, LinearProblem, WarmStart
 from maxmargin.rows.records import DenseRows
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.l1.penalty import first_weights
@@ -207,8 +207,9 @@ class LassoDescent(Steppable):
     seed: int = 0
     criterion = "relative_gap"
     unit = "slice"
+    solves = LinearProblem
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """W = 0, or the weights ``warm``: a β would say nothing of those that are 0."""
         w, width = first_weights(problem, warm), problem.design.width
         first = width if w.any() else 0  # weights are looked at before any is moved
@@ -223,7 +224,7 @@ class LassoDescent(Steppable):
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
         """At most ``budget`` slices of an epoch, or looks at all columns."""
         if self.max_iter == 0:
-            state.looked = Measures.of_linear(problem, self.model(problem, state))
+            state.looked = problem.measures(self.model(problem, state))
             return Status.MAX_ITER
         design, price = problem.design, np.zeros(problem.n)
         np.divide(1.0, problem.ridge, out=price, where=problem.ridge > 0.0)
@@ -253,7 +254,7 @@ class LassoDescent(Steppable):
         over = self.n_iter(state) >= limit
         if over or state.epoch >= state.look_at or state.place[1] == 0:
             state.f = problem.design.times(state.w)
-            state.looked = Measures.of_linear(problem, self.model(problem, state))
+            state.looked = problem.measures(self.model(problem, state))
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
             state.look_at = state.epoch + max(1, min(20, state.epoch // 4))
@@ -267,7 +268,7 @@ class LassoDescent(Steppable):
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The weights, and the β that their outputs ask for, scaled to be feasible."""
         design = problem.design
-        beta = response(problem, state.f)
+        beta = problem.loss.answer(state.f)
         pull = design.back(beta)
         return LinearModel(
             w=state.w.copy(),

@@ -44,7 +44,7 @@ from maxmargin.design.factor import cholesky
 from maxmargin.design.operator import Design
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread
-from maxmargin.problem import LinearModel, LinearProblem
+from maxmargin.problem import BoxLoss, LinearModel, LinearProblem, WarmStart
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.l1.hessian_parts import Growing
 from maxmargin.solvers.linear.l1.penalty import first_weights
@@ -108,8 +108,9 @@ class LassoInterior(Steppable):
     criterion = "relative_gap"
     restarts = False
     unit = "part of a step"
+    solves = LinearProblem
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """W = 0 between two equal parts, and half the largest feasible β of w = 0.
 
         Given weights would not help: near 0, steps are short.
@@ -129,7 +130,7 @@ class LassoInterior(Steppable):
             )
             raise InputError(msg)
         answer = _model(problem, w, np.zeros(problem.n))
-        looked = Measures.of_linear(problem, answer)
+        looked = problem.measures(answer)
         priced = _priced(problem)
         b = 1.0 / priced.ridge
         pull = priced.design.back(-priced.p * b)
@@ -176,7 +177,7 @@ class LassoInterior(Steppable):
         for share in _ZEROS:
             small = np.abs(w) <= share * scale * slack
             model = _model(problem, np.where(small, 0.0, w), beta, pull)
-            looked = Measures.of_linear(problem, model)
+            looked = problem.measures(model)
             if looked.relative_gap < state.looked.relative_gap:
                 state.answer, state.looked, state.idle = model, looked, 0
             if looked.relative_gap <= self.tol:
@@ -232,10 +233,12 @@ def _priced(problem: LinearProblem) -> LinearProblem:
         return problem
     design = problem.design
     return replace(
-        problem, design=Design(design.X[some], design.scaling, design.workers),
-        p=problem.p[some], lower=problem.lower[some], upper=problem.upper[some],
-        ridge=problem.ridge[some],
-    )  # fmt: skip
+        problem,
+        design=Design(design.X[some], design.scaling, design.workers),
+        loss=BoxLoss(
+            problem.p[some], problem.lower[some], problem.upper[some], problem.ridge[some]
+        ),
+    )
 
 
 def _model(

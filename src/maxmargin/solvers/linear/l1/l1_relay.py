@@ -27,14 +27,15 @@ import math
 from typing import TYPE_CHECKING
 
 from maxmargin.design.hessian import WIDE
+from maxmargin.problem import LinearProblem
 from maxmargin.solvers.linear.l1.descent import LassoDescent
 from maxmargin.solvers.linear.l1.interior import MOST, LassoInterior, effort
 from maxmargin.solvers.linear.l1.newton import LassoNewton
-from maxmargin.solvers.relay import Relay, State
+from maxmargin.solvers.relay import Relay
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Vector
-    from maxmargin.problem import LinearModel, LinearProblem
+    from maxmargin.problem import LinearModel
+    from maxmargin.solvers.relay import State
 
 _TALL = 3  # rows a column, with fewer of which quadratics are singular
 _PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H
@@ -49,9 +50,7 @@ class LassoRelay(Relay):
     The parameters are those of :class:`~maxmargin.solvers.relay.Relay`.
     """
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
-        """W = 0, or the weights ``warm``."""
-        return super().start(problem, warm)
+    solves = LinearProblem
 
     def _first(self, problem: LinearProblem) -> LassoNewton | LassoDescent:
         if _is_tall(problem):

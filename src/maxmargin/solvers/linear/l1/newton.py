@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import LinearModel, LinearProblem, paid, response
+from maxmargin.problem import LinearModel, LinearProblem, WarmStart, paid
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.l1.hessian_parts import Growing
 from maxmargin.solvers.linear.l1.penalty import first_weights
@@ -77,12 +77,13 @@ class LassoNewton(Steppable):
     max_iter: int = -1
     criterion = "relative_gap"
     unit = "part of a Newton step"
+    solves = LinearProblem
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """W = 0, or the weights ``warm``: a β would say nothing of those that are 0."""
         w = first_weights(problem, warm)
         f = problem.design.times(w) if w.any() else np.zeros(problem.n)
-        beta = response(problem, f)
+        beta = problem.loss.answer(f)
         return State(w, f, beta, problem.design.back(beta))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
@@ -132,7 +133,7 @@ class LassoNewton(Steppable):
         state.w = w + length * step
         state.f = state.f + length * moved
         state.inside = int(np.count_nonzero(state.beta))
-        state.beta = response(problem, state.f)
+        state.beta = problem.loss.answer(state.f)
         state.pull = design.back(state.beta)
         state.iterations += 1
         state.length, state.looked = length, None
@@ -141,7 +142,7 @@ class LassoNewton(Steppable):
     def measure(self, problem: LinearProblem, state: State) -> Measures:
         """Figures of the current weights."""
         if state.looked is None:
-            state.looked = Measures.of_linear(problem, self.model(problem, state))
+            state.looked = problem.measures(self.model(problem, state))
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:

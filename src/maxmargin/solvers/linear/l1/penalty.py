@@ -9,36 +9,36 @@ import numpy as np
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from maxmargin._arrays import Vector
+    from maxmargin.problem import LinearProblem, WarmStart
 
-    from maxmargin.problem import LinearProblem
 
-
-def first_weights(
-    problem: LinearProblem, warm: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def first_weights(problem: LinearProblem, warm: WarmStart | None) -> Vector:
     """The weights given, or 0; refuse what is not the squared hinge with ‖w‖₁."""
     wrong = _mistake(problem)
     if wrong:
         msg = f"this solver is for the penalty l1 with the squared hinge, and {wrong}"
         raise InputError(msg)
     width = problem.design.width
-    if warm is None:
+    w = None if warm is None else warm.w
+    if w is None:
         return np.zeros(width)
-    if warm.shape != (width,):
+    if w.shape != (width,):
         msg = (
             f"with the penalty l1 a run goes on from weights, one for each of {width} "
             f"columns (that of the intercept is the last); those given have shape "
-            f"{warm.shape}"
+            f"{w.shape}"
         )
         raise InputError(msg)
-    return np.array(warm, np.float64)
+    return np.array(w, np.float64)
 
 
 def _mistake(problem: LinearProblem) -> str:
     """What about the problem does not fit, and what would."""
     if not problem.lasso:
         return "the penalty given is ½‖w‖²: use penalty='l1', or solver='auto'"
+    if not problem.boxed:
+        return "the loss given is not a square: use loss='squared_hinge'"
     if problem.epsilon or not (np.abs(problem.p) == 1.0).all():
         return "the problem given is a regression: use solver='auto'"
     if problem.free:

@@ -27,9 +27,9 @@ _NEARLY = 1e-12  # of Σ|β|: a sum that may be, if it does not fall any more
 
 
 class Sums(NamedTuple):
-    """What a look finds: Σrβ², Σβu, Σu²/r of the active rows, Σβ, Σ|β|."""
+    """What a look finds: the losses, Σβu, Σu²·curvature, Σβ, Σ|β|."""
 
-    square: float
+    paid: float
     along: float
     curved: float
     total: float

@@ -34,12 +34,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from maxmargin.design.factor import factor_of
 from maxmargin.design.hessian import Kept
 from maxmargin.errors import InputError
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import LinearProblem
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.newton.state import (
     Standing,
     begin,
@@ -53,8 +52,7 @@ from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
-    from maxmargin.problem import LinearModel, LinearProblem
-    from maxmargin.solvers.linear.warm_start import Warm
+    from maxmargin.problem import LinearModel, WarmStart
 
 _NAME = "Newton's method"
 _WIDEST = 4000  # columns; a factor of so many takes seconds
@@ -84,10 +82,11 @@ class Newton(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
-    takes_weights = True
     unit = "Newton step"
+    solves = LinearProblem
+    boxes = False
 
-    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """At w = 0, at the given w, or at X'β of the given β."""
         width = problem.design.width
         if width > _WIDEST:
@@ -106,16 +105,11 @@ class Newton(Steppable):
             if status is not Status.RUNNING:
                 return status
             at = state.at
-            if at.here == 0:
+            if at.here == 0 or not at.loss.fixed:
                 state.kept.forget()
-            strength = np.maximum(at.loss.rise, at.loss.fall)
-            state.kept.follow(problem, at.rows, strength, at.beta != 0.0)
+            state.kept.follow(problem, at.rows, *at.loss.bends(at.z, at.beta))
             move(problem, at, *_direction(problem, state), self.tol)
         return self._verdict(problem, state)
-
-    def measure(self, problem: LinearProblem, state: State) -> Measures:
-        """Figures of the current w, and of the β that it asks for."""
-        return Measures.of_linear(problem, self.model(problem, state))
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The current w, and the β that it asks for."""

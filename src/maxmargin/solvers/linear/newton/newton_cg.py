@@ -43,7 +43,8 @@ import numpy as np
 from maxmargin.design.some_rows import there_and_back
 from maxmargin.design.vectors import dot, forward, turn
 from maxmargin.errors import OVERFLOW, NumericalError
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import LinearProblem
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.newton.preconditioner import (
     Active,
     Preconditioner,
@@ -64,8 +65,7 @@ from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
-    from maxmargin.problem import LinearModel, LinearProblem
-    from maxmargin.solvers.linear.warm_start import Warm
+    from maxmargin.problem import LinearModel, WarmStart
 
 _NAME = "Newton's method by conjugate gradients"
 _LIMIT = 100_000  # iterations; a hundred are usual
@@ -116,10 +116,11 @@ class NewtonCg(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
-    takes_weights = True
     unit = "CG iteration"
+    solves = LinearProblem
+    boxes = False
 
-    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """At w = 0, or at X'β of the given β."""
         return State(begin(problem, _NAME, warm))
 
@@ -133,10 +134,6 @@ class NewtonCg(Steppable):
                 state.run = _begin(problem, state)
             self._iterate(problem, state, state.run)
         return self._verdict(problem, state)
-
-    def measure(self, problem: LinearProblem, state: State) -> Measures:
-        """Figures of the last Newton step, and of the β that it asks for."""
-        return Measures.of_linear(problem, self.model(problem, state))
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The w of the last Newton step, and the β that it asks for."""
@@ -218,7 +215,7 @@ def _step(problem: LinearProblem, state: State, run: Run) -> None:
         state.inverse, state.share = None, _LOOSE
         return
     assert state.inverse is not None
-    state.inverse.stale |= at.last["changed"] > 0
+    state.inverse.stale |= at.last["changed"] > 0 or not at.loss.fixed
     if at.last["gain"] < _SLOW * at.primal:
         state.share = max(_TIGHT, 0.5 * state.share)
 
@@ -226,9 +223,9 @@ def _step(problem: LinearProblem, state: State, run: Run) -> None:
 def _begin(problem: LinearProblem, state: State) -> Run:
     """A run for the current active rows."""
     at, design = state.at, problem.design
-    now = np.flatnonzero(at.beta)
-    weight = np.maximum(at.loss.rise[now], at.loss.fall[now])
-    active = active_rows(design, at.rows[now], weight, free=problem.free)
+    strength, active_now = at.loss.bends(at.z, at.beta)
+    now = np.flatnonzero(active_now)
+    active = active_rows(design, at.rows[now], strength[now], free=problem.free)
     state.inverse = chosen(design, active, state.inverse, state.n_iter)
     gradient = at.w - at.pull
     r = -gradient

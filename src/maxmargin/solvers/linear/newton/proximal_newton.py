@@ -50,8 +50,8 @@ from maxmargin.design.some_rows import back, times
 from maxmargin.design.vectors import dot
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
-from maxmargin.problem import LinearModel, Objective, linear_objective
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import LinearModel, LinearProblem, Objective, WarmStart
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.newton.kinks import check_kinked
 from maxmargin.solvers.linear.newton.line_search import balance, search
 from maxmargin.solvers.linear.newton.proximal_schedule import (
@@ -63,14 +63,13 @@ from maxmargin.solvers.linear.newton.proximal_schedule import (
 )
 from maxmargin.solvers.linear.newton.rounded import Rounded
 from maxmargin.solvers.linear.newton.state import levels
-from maxmargin.solvers.linear.warm_start import Warm
+from maxmargin.solvers.linear.warm_start import with_weights
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.problem import LinearProblem
 
 _WIDEST = 4000  # columns; a factor of so many takes seconds
 _HELD, _NARROWEST = 20.0, 100.0  # rows a column in the first rounding of a model
@@ -118,23 +117,23 @@ class ProximalNewton(Steppable):
     tol: float = 1e-4
     max_iter: int = -1
     criterion = "relative_gap"
-    takes_weights = True
     unit = "Newton step"
+    solves = LinearProblem
 
-    def start(self, problem: LinearProblem, warm: Vector | Warm | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """At w = 0 on a part of the rows; on all of them at a given w, or at X'β."""
         check_kinked(problem, "proximal Newton", _WIDEST)
         design, n = problem.design, problem.n
         w, centre = np.zeros(design.width), np.zeros(n)
         level, depth = levels(n, design.width)
         bias, narrower = 0.0, 1.0
-        beta = warm.beta if isinstance(warm, Warm) else warm
-        if isinstance(warm, Warm) and warm.w.any():
+        warm = with_weights(problem, warm)
+        if warm is not None and warm.w is not None and warm.w.any():
             level, centre = 0, np.clip(warm.beta, problem.lower, problem.upper)
             w, bias = warm.w.copy(), warm.bias if problem.free else 0.0
             narrower = min(max(1.0, n / (_HELD * design.width)), _NARROWEST)
-        elif beta is not None and beta.any():
-            level, centre = 0, np.clip(beta, problem.lower, problem.upper)
+        elif warm is not None and warm.beta.any():
+            level, centre = 0, np.clip(warm.beta, problem.lower, problem.upper)
             w = back(design, np.arange(n), centre)
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
@@ -173,10 +172,6 @@ class ProximalNewton(Steppable):
             state.centres += 1
             state.loss = _loss(problem, state)
             _settle(problem, state)
-
-    def measure(self, problem: LinearProblem, state: State) -> Measures:
-        """Figures of the current w, and of the β of its rounded loss."""
-        return Measures.of_linear(problem, self.model(problem, state))
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The current w, and the β of its rounded loss."""
@@ -264,7 +259,7 @@ def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> Non
     if not np.isfinite(state.rest):
         raise NumericalError(OVERFLOW)
     if not state.level:
-        primal, dual = linear_objective(problem, _model(problem, state))
+        primal, dual = problem.objective(_model(problem, state))
         state.both = Objective(primal, dual - unpaid)  # 0 but for rounding
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin.errors import InputError
 from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
+from maxmargin.solvers.linear.newton.smooth import Smooth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin._arrays import Vector
+    from maxmargin._arrays import Flags, Vector
     from maxmargin.parallel import Workers
     from maxmargin.problem import LinearProblem
 
@@ -28,6 +29,7 @@ class Loss(NamedTuple):
     rise: Vector
     fall: Vector
     epsilon: float
+    fixed: bool = True  # whether the curvature of an active row never changes
 
     def of(self, rows: NDArray[np.intp]) -> Loss:
         """Those of some rows, which stand for all."""
@@ -47,6 +49,10 @@ class Loss(NamedTuple):
 
         return in_parts(workers, z.size, part)
 
+    def bends(self, z: Vector, beta: Vector) -> tuple[Vector, Flags]:  # noqa: ARG002
+        """The curvature of every row while it is active, and which rows are."""
+        return np.maximum(self.rise, self.fall), beta != 0.0
+
 
 def _strengths(lower, upper, ridge, rise, fall):
     """1/r for either sign of β; False where a loss is no square."""
@@ -65,16 +71,20 @@ def _strengths(lower, upper, ridge, rise, fall):
 _strengths = njit(_strengths)
 
 
-def loss_of(problem: LinearProblem, name: str) -> Loss:
-    """The losses of all rows."""
+def loss_of(problem: LinearProblem, name: str) -> Loss | Smooth:
+    """The losses of all rows, squares in their own form."""
     if problem.lasso:
         msg = (
             f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
             "penalty='l2', or solver='lasso-newton'"
         )
         raise InputError(msg)
+    if not problem.boxed:
+        return Smooth(problem.loss)
     rise, fall = np.empty(problem.n), np.empty(problem.n)
     if not _strengths(problem.lower, problem.upper, problem.ridge, rise, fall):
+        if (problem.ridge[problem.lower < problem.upper] > 0.0).all():
+            return Smooth(problem.loss)
         msg = (
             f"{name} needs a loss with a second derivative, and the one given is a hinge "
             "or a tube without a square: use loss='squared_hinge' (LinearSVR: "
@@ -102,7 +112,8 @@ def _look(z, u, t, rise, fall, epsilon, beta, found):
         curved += strength * u[i] * u[i]
         total += one
         size += abs(one)
-    found[0], found[1], found[2], found[3], found[4] = square, along, curved, total, size
+    found[0], found[1], found[2] = 0.5 * square, along, curved
+    found[3], found[4] = total, size
 
 
 _look = njit(_look, fastmath=set(ASSOCIATIVE))

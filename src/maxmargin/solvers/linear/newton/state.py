@@ -23,18 +23,19 @@ import numpy as np
 from maxmargin.design.some_rows import back, times
 from maxmargin.design.vectors import dot
 from maxmargin.errors import OVERFLOW, NumericalError
-from maxmargin.problem import LinearModel, response
+from maxmargin.problem import LinearModel
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear.newton.line_search import balance, search
 from maxmargin.solvers.linear.newton.predicted_dual import Foreseen, Proof, foreseen
 from maxmargin.solvers.linear.newton.squared import Loss, loss_of
-from maxmargin.solvers.linear.warm_start import Warm
+from maxmargin.solvers.linear.warm_start import with_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.problem import LinearProblem
+    from maxmargin.problem import LinearProblem, WarmStart
+    from maxmargin.solvers.linear.newton.smooth import Smooth
 
 _GROWTH = 8  # how many times more rows come into play
 _ROWS = 8  # rows a column that a part must have
@@ -51,8 +52,8 @@ _PATIENCE = 5  # steps with no more than that, and no smaller gap
 class Standing:
     """Where a method stands. ``z`` and ``beta`` have an entry for every row in play."""
 
-    whole: Loss  # of all rows
-    loss: Loss  # of those in play
+    whole: Loss | Smooth  # of all rows
+    loss: Loss | Smooth  # of those in play
     w: Vector
     bias: float
     z: Vector  # −(f + p)
@@ -72,7 +73,7 @@ class Standing:
     last: dict[str, float] = field(default_factory=dict)
 
 
-def begin(problem: LinearProblem, name: str, warm: Vector | Warm | None) -> Standing:
+def begin(problem: LinearProblem, name: str, warm: WarmStart | None) -> Standing:
     """At w = 0 on a part of the rows; or on all at the given w, or X'β of the given β."""
     design, n = problem.design, problem.n
     everyone = np.arange(n)
@@ -81,15 +82,17 @@ def begin(problem: LinearProblem, name: str, warm: Vector | Warm | None) -> Stan
     at = Standing(
         loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
     )
-    if isinstance(warm, Warm) and warm.w.any():
+    warm = with_weights(problem, warm)
+    if warm is not None and warm.w is not None and warm.w.any():
         at.w, at.bias = warm.w.copy(), warm.bias if problem.free else 0.0
         at.z -= times(design, everyone, at.w)
         at.z -= at.bias
         return at
-    if isinstance(warm, Warm):
-        warm = warm.beta
-    if warm is not None and warm.any():
-        at.w = back(design, everyone, np.clip(warm, problem.lower, problem.upper))
+    if warm is not None and warm.beta.any():
+        beta = warm.beta
+        if problem.boxed:
+            beta = np.clip(beta, problem.lower, problem.upper)
+        at.w = back(design, everyone, beta)
         at.z -= times(design, everyone, at.w)
         return at
     at.level, at.depth = levels(n, design.width)
@@ -131,14 +134,14 @@ def refresh(problem: LinearProblem, at: Standing) -> None:
     while not at.fresh:
         idle = np.zeros_like(at.z)
         sums = at.loss.look(problem.design.workers, at.z, idle, 0.0, at.beta)
-        _weigh(problem, at, sums.square)
+        _weigh(problem, at, sums.paid)
         at.best, at.fresh = at.gap, True
         if at.level and at.gap == 0.0:  # nothing to be learnt from these rows
             at.level -= 1
             _enter(problem, at)
 
 
-def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
+def _weigh(problem: LinearProblem, at: Standing, paid: float) -> None:
     """Free intercept, X'β, P and the gap, from z and its β."""
     design, total = problem.design, 0.0
     if problem.free:
@@ -146,10 +149,10 @@ def _weigh(problem: LinearProblem, at: Standing, square: float) -> None:
         t, sums = balance(at.loss, design.workers, at.z, ones, at.beta)
         at.z -= t
         at.bias += t
-        square, total = sums.square, sums.total
+        paid, total = sums.paid, sums.total
     at.pull, at.proof = back(design, at.rows, at.beta), None
     gradient = at.w - at.pull
-    at.primal = 0.5 * (dot(at.w, at.w) + square)
+    at.primal = 0.5 * dot(at.w, at.w) + paid
     at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
     if not np.isfinite(at.primal + at.gap):
         raise NumericalError(OVERFLOW)
@@ -169,15 +172,16 @@ def move(
     line = slope, dot(at.w, s), dot(s, s)
     active = at.beta != 0.0
     ahead = None
-    near = -slope <= _SOON * hope * at.primal
-    if near and not at.level and not problem.free:  # which would demand Σβ = 0
+    near = -slope <= _SOON * hope * at.primal and not at.level
+    # A free intercept would demand Σβ = 0 of it.
+    if near and isinstance(at.loss, Loss) and not problem.free:
         ahead = foreseen(problem, at.loss, at.beta, u)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     origin, at.w = at.w, at.w + t * s
     at.bias += t * shift
     at.z -= t * u
     before = at.primal
-    _weigh(problem, at, sums.square)
+    _weigh(problem, at, sums.paid)
     if ahead is not None and at.gap > hope * at.primal:
         _prove(problem, at, ahead, origin + s, hope)
     gain = before - at.primal
@@ -254,5 +258,5 @@ def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
         z = -(problem.p + outputs)
         bias, _ = balance(at.whole, design.workers, z, np.ones_like(z), np.empty_like(z))
         outputs += bias
-    beta = response(problem, outputs)
+    beta = problem.loss.answer(outputs)
     return LinearModel(at.w.copy(), bias, beta, outputs, back(design, everyone, beta))

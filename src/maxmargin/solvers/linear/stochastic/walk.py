@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.problem import LinearModel, LinearProblem, linear_objective
-from maxmargin.solvers.base import Measures, Status, Steppable
+from maxmargin.problem import LinearModel, LinearProblem, WarmStart
+from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.stochastic.subgradient import (
     BEGAN,
     DONE,
@@ -31,6 +31,7 @@ from maxmargin.solvers.linear.stochastic.subgradient import (
     TAIL,
     steps,
 )
+from maxmargin.solvers.linear.warm_start import moved
 from maxmargin.solvers.step import Step
 from maxmargin.theory import from_C
 
@@ -103,6 +104,7 @@ class StochasticSolver(Steppable):
     replacement: bool
     criterion = "relative_gap"
     unit = "step"
+    solves = LinearProblem
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,12 +121,12 @@ class StochasticSolver(Steppable):
 
     # --- the contract -----------------------------------------------------------------
 
-    def start(self, problem: LinearProblem, warm: Vector | None = None) -> State:
+    def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """At w = 0, or at the w of a β as if an epoch had led there."""
         state = self._state(problem, self._origin(problem.design.width))
-        if warm is None or not warm.any():
+        if warm is None or not warm.beta.any():
             return state
-        beta = np.clip(warm, problem.lower, problem.upper)
+        beta = np.clip(moved(problem, warm), problem.lower, problem.upper)
         walk, count = state.walk, self.epoch_steps(state)
         w = problem.design.back(beta)
         penalty = self.penalty(state)
@@ -168,16 +170,12 @@ class StochasticSolver(Steppable):
             if state.run[DONE] < epoch * per_epoch:
                 continue
             if self.tol > 0.0:
-                both = linear_objective(problem, self.model(problem, state))
+                both = problem.objective(self.model(problem, state))
                 if both.relative_gap <= self.tol:
                     return Status.CLOSED
             if epoch >= limit:
                 return Status.MAX_ITER
         return Status.RUNNING
-
-    def measure(self, problem: LinearProblem, state: State) -> Measures:
-        """Figures of w and the counted β."""
-        return Measures.of_linear(problem, self.model(problem, state))
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
         """The iterate or an average of them, and β of the margin errors.
