@@ -12,7 +12,7 @@ from maxmargin.errors import Stop
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BALANCE", "Certificate", "Run", "certificate_of", "worst_of"]
+__all__ = ["BALANCE", "Certificate", "Run", "certificate_of", "settled", "worst_of"]
 
 BALANCE = 1e-10  # how far a sum may be off: rounding leaves about 1e-15·√iterations
 
@@ -167,6 +167,22 @@ def certificate_of(problem: Any, model: Any, run: Run) -> Certificate:
         balance=found.balance,
         **run._asdict(),
     )
+
+
+def settled(found: Certificate) -> Certificate:
+    """A certificate whose reason to stop agrees with its own figures.
+
+    Where tol is near rounding, figures that a solver carries along and those made afresh
+    may lie on its two sides. A run that was ended from outside keeps its reason.
+    """
+    by_gap = found.criterion == "relative_gap"
+    within = getattr(found, found.criterion) <= found.tol
+    early = found.stop in (Stop.STALLED, Stop.MAX_ITER)
+    if found.stop.converged and not within:
+        return replace(found, stop=Stop.STALLED)
+    if early and within and found.balance <= BALANCE:
+        return replace(found, stop=Stop.CLOSED if by_gap else Stop.CONVERGED)
+    return found
 
 
 def worst_of(

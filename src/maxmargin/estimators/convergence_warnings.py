@@ -1,28 +1,24 @@
-"""What a user should know of a fit that ended early or oddly, and what to do about it."""
+"""Warnings of a fit that ended early or oddly, with advice."""
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._callback_bridge import FIT_IS_WRAPPED
 from maxmargin.errors import (
     ConvergenceWarning,
     InputError,
     Stop,
     VanishingMarginWarning,
+    warn,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from maxmargin.estimators.kernel.fit.fitting import Solution
-    from maxmargin.estimators.kernel.fit.parts import Solved
-
-# warn → warn_about → _fit → fit → (the decorator with_callbacks →) the caller
-CALLER = 5 if FIT_IS_WRAPPED else 4
+    from maxmargin.certificate import Certificate
+    from maxmargin.estimators.machine import Solution
 
 ADVICE = {
     Stop.MAX_ITER: "raise max_iter, scale the features, or go on from here with "
@@ -32,63 +28,99 @@ ADVICE = {
     Stop.STALLED: "scale the features, lower C, or raise tol",
 }
 SLOW_ADVICE = dict.fromkeys(ADVICE, "raise max_iter or tol, or use solver='smo'")
+AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
+STOCHASTIC_ADVICE = {
+    Stop.MAX_ITER: "raise max_iter, lam or tol, scale the features, or go on from here "
+    "with warm_start=True",
+    Stop.TIME_LIMIT: "raise time_limit, or go on from here with warm_start=True",
+    Stop.INTERRUPTED: "go on from here with warm_start=True",
+}
 
 
-def warn_about(estimator: Any, solution: Solution, *, stacklevel: int = CALLER) -> None:
-    """Say what the user should know of a solution."""
+def warn_of_kernel_fit(solution: Solution, *, fast: bool) -> None:
+    """Warn of a kernel machine; ``fast`` says that its solver was the production one."""
+    solved: Sequence[Any] = [*solution.solved, *solution.others]
     for one in solution.solved:
         if one.stop.converged and one.complaint:
-            warnings.warn(one.complaint, VanishingMarginWarning, stacklevel=stacklevel)
+            warn(one.complaint, VanishingMarginWarning)
             break  # one pair of classes is enough
-    _warn_if_early(estimator, solution.solved, solution.others, stacklevel + 1)
-
-
-def _warn_if_early(
-    estimator: Any,
-    problems: Sequence[Solved],
-    folds_of: Sequence[Solved],
-    stacklevel: int,
-) -> None:
-    """Say how far from its tolerance the solver stopped; callbacks know why they did."""
-    fast = getattr(estimator, "solver", "auto") in ("auto", "smo")
-    advice = ADVICE if fast else SLOW_ADVICE
-    solved = [*problems, *folds_of]
     early = [one for one in solved if one.stop in ADVICE]
     if not early:
         return
     worst = max(early, key=lambda one: one.certificate.violation)
-    hopeless = worst.separating and np.isinf(worst.certificate.primal)
+    proof = worst.certificate
+    hopeless = worst.separating and np.isinf(proof.primal)
     if worst.stop in (Stop.MAX_ITER, Stop.STALLED) and hopeless:
         msg = (
-            f"C=inf: no plane separating {worst.part.name} was found in {worst.n_iter:,} "
+            f"C=inf: no plane separating {worst.part.name} was found in {proof.n_iter:,} "
             "iterations: the classes overlap, or are too close for features of such "
             "different sizes; use a finite C, or scale the features"
         )
         raise InputError(msg)
+    more = ""
+    if worst.hard:
+        more += (
+            " C=inf allows no error outside the tube, and there may be no function "
+            "within it: use a finite C, or a larger epsilon."
+        )
+    if any(not one.stop.converged for one in solution.others):
+        more += (
+            " Where folds were stopped, probabilities rest on the scores of rows that "
+            "the machine has seen, and are too sure."
+        )
     limit = (
-        f"Solver terminated early (max_iter={worst.n_iter}).  Consider "
-        "pre-processing your data with StandardScaler or MinMaxScaler. "
-        if worst.stop is Stop.MAX_ITER
-        else ""
+        f"Solver terminated early (max_iter={proof.n_iter}).  Consider pre-processing "
+        "your data with StandardScaler or MinMaxScaler. "
     )
-    tube = (
-        " C=inf allows no error outside the tube, and there may be no function within "
-        "it: use a finite C, or a larger epsilon."
-        if worst.hard
-        else ""
+    figures = (
+        f"{_where(early, solved)}: violation {proof.violation:.3g}, relative gap "
+        f"{proof.relative_gap:.3g}, tol {proof.tol:g}"
     )
-    folds = (
-        " Where folds were stopped, probabilities rest on the scores of rows that the "
-        "machine has seen, and are too sure."
-        if any(not one.stop.converged for one in folds_of)
-        else ""
+    advice = (ADVICE if fast else SLOW_ADVICE)[worst.stop]
+    _warn_early(proof, limit, figures, advice, more)
+
+
+def warn_of_linear_fit(solution: Solution) -> None:
+    """Warn of a linear machine."""
+    early = [one for one in solution.solved if one.certificate.stop in ADVICE]
+    if not early:
+        return
+    worst = max(early, key=lambda one: one.certificate.relative_gap)
+    proof = worst.certificate
+    limit = f"Solver terminated early (max_iter={proof.n_iter}). "
+    figures = (
+        f"{_where(early, solution.solved)} ({proof.solver}): relative gap "
+        f"{proof.relative_gap:.3g}, tol {proof.tol:g}"
     )
-    where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
-    warnings.warn(
-        f"{limit}The solver {worst.stop.value}{where}: violation "
-        f"{worst.certificate.violation:.3g}, relative gap "
-        f"{worst.certificate.relative_gap:.3g}, tol {worst.certificate.tol:g}. The model "
-        f"is usable; to improve it, {advice[worst.stop]}.{tube}{folds}",
+    advice = ADVICE[proof.stop] if worst.restarts else AFRESH
+    _warn_early(proof, limit, figures, advice)
+
+
+def warn_of_walks(
+    certificates: Sequence[Certificate],
+    epochs: int,
+    advice: Mapping[Stop, str] = STOCHASTIC_ADVICE,
+) -> None:
+    """Warn of a stochastic machine, whose walk of most epochs took so many."""
+    early = [one for one in certificates if one.stop in advice]
+    if not early:
+        return
+    gap = max(one.relative_gap for one in certificates)
+    figures = f": relative gap {gap:.3g}, tol {early[0].tol:g}, {epochs:,} epochs"
+    _warn_early(early[0], "", figures, advice[early[0].stop])
+
+
+def _where(early: Sequence[Any], solved: Sequence[Any]) -> str:
+    return f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
+
+
+def _warn_early(
+    proof: Certificate, limit: str, figures: str, advice: str, more: str = ""
+) -> None:
+    """Say how far from its tolerance a solver stopped; callbacks know why they did."""
+    said = limit if proof.stop is Stop.MAX_ITER else ""
+    warn(
+        f"{said}The solver {proof.stop}{figures}. The model is usable; to improve it, "
+        f"{advice}.{more}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.kernel.fit.solver_choice import NAMES as SOLVERS
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver
+from maxmargin.estimators.kernel.fit.solver_choice import names as solver_names
 from maxmargin.estimators.magnitude import check_magnitude
 from maxmargin.kernels import Kernel, Polynomial, Precomputed
 from maxmargin.kernels.scale import scale_gamma
@@ -35,8 +35,13 @@ class Rule(NamedTuple):
 
     kind: Callable[[Any], bool]
     test: Callable[[Any], bool]
-    words: str
+    words: str | Callable[[], str]  # a function where names may be added from outside
     advice: str = ""
+
+    @property
+    def allowed(self) -> str:
+        """What the parameter may be, in words."""
+        return self.words if isinstance(self.words, str) else self.words()
 
 
 def _boolean(value: Any) -> bool:
@@ -191,8 +196,11 @@ RULES: dict[str, Rule] = {
     "fit_intercept": _SWITCH,
     "solver": Rule(
         lambda value: isinstance(value, str) or is_solver(value),
-        lambda value: not isinstance(value, str) or value in SOLVERS,
-        f"a str: {' or '.join(map(repr, SOLVERS))}; or a solver of maxmargin.solvers",
+        lambda value: not isinstance(value, str) or value in solver_names(),
+        lambda: (
+            f"a str: {' or '.join(map(repr, solver_names()))}; or a solver of "
+            "maxmargin.solvers"
+        ),
     ),
     "n_jobs": Rule(
         lambda value: value is None or _integer(value),
@@ -259,7 +267,7 @@ def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
         return
     advice = f" {name}={value!r}: {rule.advice}." if rule.advice else ""
     msg = (
-        f"The {name!r} parameter of {owner} must be {rule.words}. Got {value!r} "
+        f"The {name!r} parameter of {owner} must be {rule.allowed}. Got {value!r} "
         f"instead.{advice}"
     )
     raise InputError(msg) if right_kind else InputTypeError(msg)

@@ -8,11 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.estimators.convergence_warnings import warn_about
-from maxmargin.estimators.kernel.fit.fitting import solve_all
-from maxmargin.estimators.kernel.machine import KernelMachine
-from maxmargin.estimators.linear.machine import LinearMachine
-from maxmargin.estimators.linear.path import fit_along
+from maxmargin.estimators.machine import Machine
 from maxmargin.estimators.parameters import check_parameters
 
 if TYPE_CHECKING:
@@ -67,21 +63,12 @@ def path(
     for machine, at in zip(machines, order, strict=True):
         machine.C = float(values[at])
         check_parameters(machine)
-    if isinstance(estimator, LinearMachine):
-        fit_along(machines, X, y, sample_weight)
-        return [machines[place] for place in np.argsort(order, kind="stable")]
-    tasks = [machine._task(X, y, sample_weight) for machine in machines]
-    solutions = solve_all(estimator, tasks, None, ())
-    for machine, task, solution in zip(machines, tasks, solutions, strict=True):
-        seconds = sum(one.certificate.seconds for one in solution.solved)
-        machine._accept(task, solution, seconds)
-        warn_about(machine, solution, stacklevel=3)
+    estimator._fit_along(machines, X, y, sample_weight)
     return [machines[place] for place in np.argsort(order, kind="stable")]
 
 
 def _checked(estimator: Any, Cs: ArrayLike) -> Any:
-    kinds = KernelMachine | LinearMachine
-    if not isinstance(estimator, kinds) or not hasattr(estimator, "C"):
+    if not isinstance(estimator, Machine) or not hasattr(estimator, "C"):
         given = estimator if isinstance(estimator, type) else type(estimator)
         what = "the class " if given is estimator else ""
         msg = (

@@ -46,7 +46,7 @@ from maxmargin.problem.template import NO_PRICE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin._arrays import Vector
+    from maxmargin._arrays import Table, Vector
     from maxmargin.design.operator import Design
     from maxmargin.losses import MarginLoss
 
@@ -174,6 +174,10 @@ class LinearProblem(AnyProblem):
             int(np.count_nonzero(support & self.loss.at_bound(model.beta))),
             missed / size if size > 0.0 else missed,
         )
+
+    def lines(self, model: LinearModel) -> tuple[Table, Vector, Table]:
+        """Weights, intercepts and dual variables, with a line each."""
+        return model.w[None], np.array([model.bias]), model.beta[None]
 
     def _afresh(self, model: LinearModel) -> LinearModel:
         """Compute the outputs again where next to nothing is paid for errors.

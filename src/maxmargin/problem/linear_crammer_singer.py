@@ -96,6 +96,10 @@ class LinearJointProblem(AnyProblem):
         """The worst row's violation, never negative."""
         return self.measures(model).violation
 
+    def lines(self, model: LinearJointModel) -> tuple[Table, Vector, Table]:
+        """Weights, intercepts and dual variables, a line for every class."""
+        return model.W, model.bias, model.beta.T
+
     def evidence(self, model: LinearJointModel) -> Evidence:
         """Figures and support vectors of a model."""
         own = model.beta[np.arange(self.n), self.codes]

@@ -296,6 +296,7 @@ class Steppable:
 
     solves: ClassVar[type[AnyProblem]] = AnyProblem
     boxes: ClassVar[bool] = True  # whether losses must be conjugates of boxes
+    least_tol: ClassVar[float] = 0.0  # below which a machine's tol makes no sense for it
     restarts: ClassVar[bool] = True  # whether it can go on from a given β
     chooses: ClassVar[bool] = False  # whether it decides itself which algorithm runs
 

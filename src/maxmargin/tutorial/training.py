@@ -126,7 +126,7 @@ def svm_train(
     """
     task = _task(X, y, C, kernel, tol, max_iter, seed)
     eps = float(np.finfo(np.float64).eps)
-    warn_if_indefinite(task.kernel, task.problem.gram, coef0=0.0, eps=eps, stacklevel=3)
+    warn_if_indefinite(task.kernel, task.problem.gram, coef0=0.0, eps=eps)
     outcome = drive(task.solver, task.problem)
     status = Status[outcome.stop.name]
     snapshot = Snapshot(task.solver, task.problem, outcome.state, status, outcome.seconds)

@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.schemes import Scheme
+    from maxmargin.estimators.kernel.fit.solving import Task
+    from maxmargin.estimators.machine import Solution
 
 
 def _has_probabilities(estimator: Any) -> bool:

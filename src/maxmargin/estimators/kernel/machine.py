@@ -1,31 +1,20 @@
-"""What every kernel machine does alike: a fit from checks to certificate, and scores."""
+"""Kernel machines: what SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD do alike."""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin._callback_bridge import CallbackSupport, bridge_for
-from maxmargin.certificate import Run, worst_of
+from maxmargin.certificate import Run
 from maxmargin.errors import InputError, Stop
-from maxmargin.estimators.convergence_warnings import warn_about
-from maxmargin.estimators.kernel.fit.fitting import (
-    Solution,
-    Task,
-    fitted_attributes,
-    solve_all,
-)
+from maxmargin.estimators.convergence_warnings import warn_of_kernel_fit
 from maxmargin.estimators.kernel.fit.parts import judged
 from maxmargin.estimators.kernel.fit.schemes import Duals
-from maxmargin.estimators.kernel.fit.warm_start import (
-    coefficients_to_go_on_from,
-    earlier_model,
-)
+from maxmargin.estimators.kernel.fit.solver_choice import is_production
+from maxmargin.estimators.kernel.fit.solving import Task, solve_all
 from maxmargin.estimators.kernel.prediction import (
     checked_model,
     decision_blocks,
@@ -33,36 +22,31 @@ from maxmargin.estimators.kernel.prediction import (
     kernel_of,
     weights,
 )
+from maxmargin.estimators.machine import Machine, Solution, refuse_several
 from maxmargin.estimators.magnitude import check_precomputed
 from maxmargin.estimators.parameters import check_parameters, effective_gamma
 from maxmargin.kernels.factory import check_rows, training_gram
 from maxmargin.parallel import Workers
-from maxmargin.validation import is_precomputed, prediction_rows, unless_refused
+from maxmargin.validation import is_precomputed, prediction_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Vector
-    from maxmargin.certificate import Certificate
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
     from maxmargin.estimators.kernel.prediction import Fitted
-    from maxmargin.estimators.parameters import Rule
     from maxmargin.problem import Problem
-    from maxmargin.solvers.base import Snapshot
+    from maxmargin.solvers.base import Observer, Snapshot
 
 
-class KernelMachine(CallbackSupport, BaseEstimator):
-    """The frame of a fit. A machine says what its parts are (``_task``), and what is to
-    be remembered of their solution beyond the common attributes (``_extras``).
+class KernelMachine(Machine):
+    """A machine says what its parts are (``_task``), and in ``_extras`` what is to be
+    remembered of their solution beyond the common attributes.
     """
 
-    # Parameters that are narrower here than in the table of all machines.
-    _own_rules: ClassVar[dict[str, Rule]] = {}
-
     support_: NDArray[np.int32]
-    certificate_: Certificate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -73,109 +57,9 @@ class KernelMachine(CallbackSupport, BaseEstimator):
 
     # --- fitting --------------------------------------------------------------------
 
-    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
-        """Check what ``fit`` was given, and say what is to be solved."""
-        raise NotImplementedError
-
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
+    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
         """Further fitted attributes."""
-        raise NotImplementedError
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The body of every ``fit``."""
-        began = time.perf_counter()
-        check_parameters(self)
-        before = earlier_model(self)
-        with unless_refused(self):
-            task = self._task(X, y, sample_weight)
-        warm = None if before is None else coefficients_to_go_on_from(before, task)
-        metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-
-        def attributes(snapshot: Snapshot) -> dict[str, Any] | None:
-            if len(task.parts) > 1:
-                return None
-            solver: Any = snapshot.solver
-            now = judged(
-                task.parts[0],
-                snapshot.problem,
-                snapshot.model,
-                Run(Stop.CALLBACK, solver.tol, solver.criterion),
-            )
-            return self._attributes(
-                task._replace(folds=None), Solution([now], [], [], n_kernel=0)
-            )
-
-        bridges = bridge_for(
-            self, X, y, attributes, metadata=metadata, total=len(task.parts)
-        )
-        (solution,) = solve_all(self, [task], warm, bridges)
-        self._accept(task, solution, time.perf_counter() - began)
-        warn_about(self, solution)
-        for bridge in bridges:
-            bridge.finish()
-        return self
-
-    def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Problem:
-        """The quadratic programme that ``fit`` would solve, for a solver to be stepped.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as for ``fit``
-            The data, checked in the same way. Rows of weight ≤ 0 are left out; the
-            others are the problem's points, in their order.
-
-        Returns
-        -------
-        Problem
-            What :mod:`maxmargin.solvers` solve:
-            ``for snapshot in PlattSmo().steps(problem): ...``
-        """
-        check_parameters(self)
-        task = clone(self)._task(X, y, sample_weight)
-        if getattr(self, "multi_class", "") == "crammer_singer":
-            msg = (
-                "multi_class='crammer_singer' is no problem that solvers can share: use "
-            )
-            msg += "'ovo' or 'ovr' for a problem to step"
-            raise InputError(msg)
-        if len(task.parts) != 1:
-            msg = (
-                f"y has {len(task.known['classes_'])} classes, which make "
-                f"{len(task.parts)} problems: give the rows of two classes"
-            )
-            raise InputError(msg)
-        (part,) = task.parts
-        gram = training_gram(task.kernel, task.rows, workers=Workers(1))
-        if part.rows.size != gram.n:
-            gram = gram.narrowed(part.rows)
-        problem: Problem = part.problem(gram)
-        return problem
-
-    def _accept(self, task: Task, solution: Solution, seconds: float) -> None:
-        """Become the fitted machine of a solution."""
-        solved = solution.solved
-        attributes = self._attributes(task, solution)
-        kept = {"n_features_in_", "feature_names_in_", *attributes}
-        for name in [
-            name for name in vars(self) if name.endswith("_") and name not in kept
-        ]:
-            delattr(self, name)  # of an earlier fit
-        self.__dict__.update(attributes)
-        counts = np.array([one.n_iter for one in solved], dtype=np.int32)
-        self.n_iter_ = counts if task.scheme is not None else int(counts[0])
-        self.fit_status_ = int(not all(one.stop.converged for one in solved))
-        self.certificate_ = worst_of(
-            [one.certificate for one in solved],
-            n_support=int(self.support_.size),
-            n_kernel=solution.n_kernel,
-            seconds=seconds,
-        )
-
-    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
-        """The fitted attributes of a solution, but for those about the run."""
-        duals = _duals(task, [(one.part, one.expansion) for one in solution.solved])
-        common = fitted_attributes(task, duals)
-        return {**common, **task.known, **self._extras(task, solution)}
+        return {}
 
     def _kernel_task(
         self, rows: Any, weight: Vector | None, parts: list[Part], **more: Any
@@ -186,7 +70,99 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         gamma = effective_gamma(self, rows, weight)
         kernel = kernel_of(self, gamma)
         check_rows(kernel, rows)
-        return Task(rows=rows, kernel=kernel, gamma=gamma, parts=parts, **more)
+        return Task(
+            rows,
+            kernel,
+            gamma,
+            parts,
+            named=self.kernel,
+            coef0=float(self.coef0),
+            linear=is_linear(self.kernel),
+            **more,
+        )
+
+    def _problem(self, task: Task) -> Problem:
+        if task.scheme is not None and task.scheme.solver:
+            msg = (
+                "multi_class='crammer_singer' is no problem that solvers can share: use "
+                "'ovo' or 'ovr' for a problem to step"
+            )
+            raise InputError(msg)
+        if len(task.parts) != 1:
+            made = f"which make {len(task.parts)} problems"
+            refuse_several(len(task.known["classes_"]), made)
+        (part,) = task.parts
+        gram = training_gram(task.kernel, task.rows, workers=Workers(1))
+        if part.rows.size != gram.n:
+            gram = gram.narrowed(part.rows)
+        problem: Problem = part.problem(gram)
+        return problem
+
+    def _model_before(self) -> Any:
+        if not hasattr(self, "dual_coef_"):
+            return None
+        from maxmargin.estimators.kernel.fit.warm_start import earlier_model
+
+        return earlier_model(self)
+
+    def _solve(self, task: Task, before: Any, bridges: Sequence[Observer]) -> Solution:
+        warm = None if before is None else before.coefficients(task)
+        (solution,) = solve_all([task], self._settings(), warm, bridges)
+        return solution
+
+    def _fit_along(
+        self, machines: Sequence[Any], X: Any, y: Any, sample_weight: Any
+    ) -> None:
+        tasks = [machine._task(X, y, sample_weight) for machine in machines]
+        solutions = solve_all(tasks, self._settings(), None, ())
+        for machine, task, solution in zip(machines, tasks, solutions, strict=True):
+            seconds = sum(one.certificate.seconds for one in solution.solved)
+            machine._accept(task, solution, seconds)
+            machine._warn(solution)
+
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        duals = _duals(task, [(one.part, one.expansion) for one in solution.solved])
+        rows, dual_coef = task.rows, duals.dual_coef
+        vectors = (
+            np.empty((0, 0), dtype=rows.dtype)
+            if task.precomputed
+            else rows[duals.support]
+        )
+        if sparse.issparse(rows):
+            dual_coef = _full_csr(dual_coef, type(rows))
+        return {
+            "support_": duals.support.astype(np.int32),
+            "support_vectors_": vectors,
+            "n_support_": duals.n_support,
+            "dual_coef_": dual_coef,
+            "intercept_": duals.intercept,
+            "shape_fit_": rows.shape,
+            "gamma_": task.gamma,
+            **task.known,
+            **self._extras(task, solution),
+        }
+
+    def _of_the_run(self, task: Task, solution: Solution) -> dict[str, Any]:
+        solved = solution.solved
+        counts = np.array([one.certificate.n_iter for one in solved], dtype=np.int32)
+        return {
+            "n_iter_": counts if task.scheme is not None else int(counts[0]),
+            "fit_status_": int(not all(one.stop.converged for one in solved)),
+        }
+
+    def _attributes_now(self, task: Task, snapshot: Snapshot) -> dict[str, Any] | None:
+        if len(task.parts) > 1:
+            return None
+        solver: Any = snapshot.solver
+        run = Run(Stop.CALLBACK, solver.tol, solver.criterion)
+        now = judged(task.parts[0], snapshot.problem, snapshot.model, run)
+        return self._attributes(task._replace(folds=None), Solution([now]))
+
+    def _n_support(self, solution: Solution) -> int:  # noqa: ARG002
+        return int(self.support_.size)
+
+    def _warn(self, solution: Solution) -> None:
+        warn_of_kernel_fit(solution, fast=is_production(self._settings()))
 
     # --- predicting -----------------------------------------------------------------
 
@@ -233,3 +209,11 @@ def _duals(task: Task, parts: list[tuple[Part, Expansion]]) -> Duals:
         dual_coef=found.coef[used].reshape(1, -1),
         intercept=np.array([found.intercept]),
     )
+
+
+def _full_csr(dense: Vector, kind: Any) -> Any:
+    """Every entry stored, zeros too, as scikit-learn lays dual_coef_ out."""
+    lines, width = dense.shape
+    indices = np.tile(np.arange(width, dtype=np.int32), lines)
+    indptr = np.arange(lines + 1, dtype=np.int32) * width
+    return kind((dense.ravel(), indices, indptr), shape=dense.shape)

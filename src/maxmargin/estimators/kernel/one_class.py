@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.estimators.kernel.fit.supports import Support
+from maxmargin.estimators.kernel.fit.parts import NuPart
 from maxmargin.estimators.kernel.outliers import OutlierMachine
+from maxmargin.problem import one_class
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.estimators.kernel.fit.solving import Task
+    from maxmargin.estimators.machine import Solution
+    from maxmargin.kernels.gram.contract import Gram
+    from maxmargin.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Support(NuPart):
+    """The one-class machine."""
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """One-class SVM."""
+        return one_class(gram, self._weights(kept), self.nu)
 
 
 class OneClassSVM(OutlierMachine):

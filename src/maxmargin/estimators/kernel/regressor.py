@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Task
     from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.estimators.kernel.fit.solving import Task
 
 
 class KernelRegressor(RegressorMixin, KernelMachine):

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.classifier import KernelClassifier
 from maxmargin.estimators.kernel.fit.crammer_singer import Joint
-from maxmargin.estimators.kernel.fit.margins import Margin
+from maxmargin.estimators.kernel.fit.parts import Part, inside
+from maxmargin.problem import c_svc
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.kernels.gram.contract import Gram
+    from maxmargin.problem import Model, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Margin(Part):
+    """C-SVC between two groups of rows, ``y`` = −1.0 or +1.0."""
+
+    y: Vector
+    C: float
+    squared: bool = False
+    fit_intercept: bool = True
+
+    @property
+    def batched(self) -> bool:
+        """The hinge at a price, with an intercept."""
+        return self.fit_intercept and not self.squared and self.C < np.inf
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """C-SVC."""
+        return c_svc(
+            gram,
+            self.y,
+            self._prices(self.C, kept),
+            squared=self.squared,
+            fit_intercept=self.fit_intercept,
+        )
+
+    def outlives(self, problem: Problem, model: Model) -> bool:
+        """No α at C: a larger C changes nothing."""
+        return not self.squared and inside(problem, model)
 
 
 class SVC(KernelClassifier):

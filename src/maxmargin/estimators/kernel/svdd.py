@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from maxmargin.errors import InputError
-from maxmargin.estimators.kernel.fit.supports import Ball
+from maxmargin.estimators.kernel.fit.parts import Expansion, NuPart
 from maxmargin.estimators.kernel.outliers import OutlierMachine
 from maxmargin.estimators.kernel.prediction import kernel_of
 from maxmargin.kernels.factory import self_values
+from maxmargin.problem import svdd
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Solution, Task
     from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.estimators.kernel.fit.solving import Task
+    from maxmargin.estimators.machine import Solution
+    from maxmargin.kernels.gram.contract import Gram
+    from maxmargin.problem import Model, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Ball(NuPart):
+    """SVDD; its coefficients are the centre's, Σα = 1."""
+
+    @property
+    def mass(self) -> float:
+        """M = νN, the sum of the problem's β."""
+        return self.nu * float(self.weight.sum())
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """SVDD."""
+        return svdd(gram, self._weights(kept), self.nu)
+
+    def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
+        """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
+        return Expansion(model.beta / self.mass, model.bias)
+
+    def restart(self, coef: Vector) -> Vector:
+        """β = Mα."""
+        return coef * self.mass
+
+    def radius2(self, model: Model, scores: Vector) -> tuple[float, float]:
+        """R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
+        # M may be as small as ν: its square may vanish
+        alpha = model.beta / self.mass
+        centre2 = float(alpha @ (scores - model.bias)) / self.mass
+        return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2
 
 
 class SVDD(OutlierMachine):

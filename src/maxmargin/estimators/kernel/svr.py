@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.estimators.kernel.fit.tubes import Tube
+from maxmargin.estimators.kernel.fit.parts import Part, inside
 from maxmargin.estimators.kernel.regressor import KernelRegressor
+from maxmargin.problem import epsilon_svr
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Solution, Task
-    from maxmargin.estimators.kernel.fit.parts import Part
+    from maxmargin.kernels.gram.contract import Gram
+    from maxmargin.problem import Model, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Tube(Part):
+    """ε-regression on the targets ``z``."""
+
+    z: Vector
+    C: float
+    epsilon: float
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """ε-SVR."""
+        return epsilon_svr(gram, self.z, self._prices(self.C, kept), self.epsilon)
+
+    def targets(self) -> Vector:
+        """The numbers to be met."""
+        return self.z
+
+    def outlives(self, problem: Problem, model: Model) -> bool:
+        """No |β| at C: a larger C changes nothing."""
+        return inside(problem, model)
 
 
 class SVR(KernelRegressor):
@@ -139,6 +162,3 @@ class SVR(KernelRegressor):
 
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
         return Tube("", rows, weight, z, C=float(self.C), epsilon=float(self.epsilon))
-
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {}

@@ -31,108 +31,106 @@ Sizes decide, never the clock: the same data always have the same solver.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-import maxmargin.solvers.linear
 from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver
-from maxmargin.problem import LinearJointProblem
+from maxmargin.problem import JointProblem, LinearJointProblem, Problem
+from maxmargin.solvers.base import Steppable
+from maxmargin.solvers.linear import LINEAR_SOLVERS
 from maxmargin.solvers.wrapped import adopted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from maxmargin.estimators.machine import Settings
     from maxmargin.problem import LinearProblem
-
-_CLASSES = {
-    "dual-descent": ("DualDescent", True),
-    "newton": ("Newton", False),
-    "newton-cg": ("NewtonCg", False),
-    "proximal-newton": ("ProximalNewton", False),
-    "gram": ("GramSmo", False),
-    "interior-point": ("InteriorPoint", False),
-    "pegasos": ("LinearPegasos", True),
-    "lasso-descent": ("LassoDescent", True),
-    "lasso-newton": ("LassoNewton", False),
-    "lasso-interior": ("LassoInterior", False),
-    "lasso-relay": ("LassoRelay", True),
-    "crammer-singer": ("LinearCrammerSinger", True),
-    "joint-newton": ("JointNewton", False),
-    "joint-relay": ("JointRelay", True),
-}
-_JOINT = ("crammer-singer", "joint-newton", "joint-relay")
-NAMES = ("auto", *_CLASSES)
-_LASSO = ("lasso-descent", "lasso-newton", "lasso-interior", "lasso-relay")
-_OF_CLASSES = ("pegasos", *_LASSO, *_JOINT)
-REGRESSION_NAMES = tuple(name for name in NAMES if name not in _OF_CLASSES)
 
 FEW_ROWS = 5000  # whose products all fit into 200 MB
 TIGHT = 1e-7  # relative gap below which coordinates crawl
 
 
+def names(*, regression: bool = False) -> tuple[str, ...]:
+    """What ``solver=`` may say; for regressions without those for labels and classes."""
+    found = (
+        LINEAR_SOLVERS
+        if not regression
+        else [one for one in LINEAR_SOLVERS if not one.task]
+    )
+    return ("auto", *(one.name for one in found if one.name))
+
+
 def is_linear_solver(thing: Any) -> bool:
     """Whether it has all that a solver has, and is none of ours for kernels."""
-    home, ours = type(thing).__module__, maxmargin.solvers.linear.__name__
-    of_kernels = home.startswith("maxmargin.") and not home.startswith(f"{ours}.")
-    return is_solver(thing) and not of_kernels
+    if isinstance(thing, Steppable) and issubclass(thing.solves, Problem | JointProblem):
+        return False
+    return is_solver(thing)
 
 
 def chosen_solver(
-    estimator: Any, problem: LinearProblem | LinearJointProblem, seed: Callable[[], int]
+    settings: Settings,
+    problem: LinearProblem | LinearJointProblem,
+    seed: Callable[[], int],
 ) -> Any:
     """The solver that a user named or made, or the one for this problem.
 
-    Asks for the seed only where that solver has one.
+    Parameters
+    ----------
+    settings : Settings
+        Of the machine.
+    problem : LinearProblem or LinearJointProblem
+        What is to be solved.
+    seed : callable
+        Makes the seed; it is called only where the solver has one.
     """
-    name = estimator.solver
-    joint_of_two = isinstance(problem, LinearJointProblem) and problem.n_classes == 2
-    if name == "auto" and joint_of_two:
-        return maxmargin.solvers.linear.TwoClasses(
-            float(estimator.tol), int(estimator.max_iter), seed()
-        )
-    if name == "auto":
-        name = suitable(problem, float(estimator.tol))
-    known = maxmargin.solvers.linear
-    of_classes = (
-        known.LinearCrammerSinger, known.JointNewton, known.JointRelay, known.TwoClasses
-    )  # fmt: skip
-    joint = isinstance(name, of_classes) or (isinstance(name, str) and name in _JOINT)
-    if joint is not isinstance(problem, LinearJointProblem):
-        way = getattr(estimator, "multi_class", None)
+    solver = settings.solver
+    if isinstance(solver, str) and solver == "auto":
+        kind = LINEAR_SOLVERS.load(suitable(problem, float(settings.tol)))
+    elif isinstance(solver, str):
+        kind = LINEAR_SOLVERS.named(solver)
+    else:
+        kind = type(solver)
+    if issubclass(kind, Steppable) and not isinstance(problem, kind.solves):
+        joint = isinstance(problem, LinearJointProblem)
+        way = "crammer_singer" if joint else "ovr"
         msg = (
-            f"solver={name!r} with multi_class={way!r}: 'crammer-singer', "
-            "'joint-newton' and 'joint-relay' solve Crammer and Singer's problem of all "
-            "classes, and no other does; use solver='auto'"
+            f"solver={solver!r} with multi_class={way!r}: {_joint_names()} solve Crammer "
+            "and Singer's problem of all classes, and no other does; use solver='auto'"
         )
         raise InputError(msg)
-    if not isinstance(name, str):
-        return adopted(name)
-    kind, seeded = _CLASSES[name]
+    if not isinstance(solver, str):
+        return adopted(solver)
+    known = signature(kind).parameters
     options: dict[str, Any] = {
-        "tol": float(estimator.tol),
-        "max_iter": int(estimator.max_iter),
+        "tol": float(settings.tol),
+        "max_iter": int(settings.max_iter),
     }
-    if seeded:
+    if "seed" in known:
         options["seed"] = seed()
-    return getattr(maxmargin.solvers.linear, kind)(**options)
+    return kind(**{name: one for name, one in options.items() if name in known})
+
+
+def _joint_names() -> str:
+    known = [repr(one) for one in LINEAR_SOLVERS.names("joint")]
+    return f"{', '.join(known[:-1])} and {known[-1]}"
 
 
 def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
-    """The name of the solver for a problem, by the rule above."""
+    """The class of the solver for a problem, by the rule above."""
     if isinstance(problem, LinearJointProblem):
-        return "joint-relay"
+        return "JointRelay" if problem.n_classes > 2 else "TwoClasses"
     if problem.lasso:
-        return "lasso-relay"
+        return "LassoRelay"
     design = problem.design
-    narrow = design.width <= WIDE
-    if narrow:
-        return "newton" if problem.squared else "proximal-newton"
+    if design.width <= WIDE:
+        return "Newton" if problem.squared else "ProximalNewton"
     few_rows = not design.sparse and problem.n <= min(design.width, FEW_ROWS)
     if few_rows and problem.boxed:
-        return "gram"
+        return "GramSmo"
     if problem.squared:
         many_rows = problem.n > design.width
         by_newton = problem.free or many_rows or tol < TIGHT or not problem.boxed
-        return "newton-cg" if by_newton else "dual-descent"
-    return "gram" if problem.free else "dual-descent"
+        return "NewtonCg" if by_newton else "DualDescent"
+    return "GramSmo" if problem.free else "DualDescent"

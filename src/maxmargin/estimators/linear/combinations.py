@@ -22,14 +22,15 @@ def check_combination(penalty: str, loss: str, dual: Any) -> None:
     combination that LIBLINEAR does not have is more likely a mistake than a wish.
     """
     given = f"Parameters: penalty={penalty!r}, loss={loss!r}, dual={dual!r}"
-    if penalty not in _KNOWN[loss]:
+    known = _KNOWN.get(loss, {"l2": (False, True)})  # one from outside, as it may be
+    if penalty not in known:
         msg = (
             "Unsupported set of arguments: The combination of "
             f"penalty='{penalty}' and loss='{loss}' is not supported, {given}; the "
             "penalty l1 goes with loss='squared_hinge'"
         )
         raise InputError(msg)
-    if dual != "auto" and bool(dual) not in _KNOWN[loss][penalty]:
+    if dual != "auto" and bool(dual) not in known[penalty]:
         msg = (
             "Unsupported set of arguments: The combination of "
             f"penalty='{penalty}' and loss='{loss}' are not supported when "

@@ -6,43 +6,55 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
 
-from maxmargin._callback_bridge import CallbackSupport, bridge_for
-from maxmargin.certificate import worst_of
-from maxmargin.errors import InputError
-from maxmargin.estimators.linear.choice import NAMES, is_linear_solver
-from maxmargin.estimators.linear.solving import (
-    LinearTask,
-    Solved,
-    design_of,
-    solve_all,
-    warn_if_early,
-)
+from maxmargin.estimators.convergence_warnings import warn_of_linear_fit
+from maxmargin.estimators.linear.choice import is_linear_solver, names
+from maxmargin.estimators.linear.solving import Kept, LinearTask, Seed, solve_all
 from maxmargin.estimators.linear.warm_start import Before
+from maxmargin.estimators.machine import (
+    Machine,
+    Solution,
+    name_features,
+    refuse_several,
+)
 from maxmargin.estimators.magnitude import check_magnitude
-from maxmargin.estimators.parameters import FINITE_C, Rule, check_parameters, one_of
-from maxmargin.parallel import Workers
-from maxmargin.validation import unless_refused
+from maxmargin.estimators.parameters import FINITE_C, Rule, one_of
+from maxmargin.losses import LOSSES
+from maxmargin.parallel import Workers, one_blas_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from maxmargin.certificate import Certificate
-    from maxmargin.solvers.base import Snapshot
+    from maxmargin.solvers.base import Observer
 
 
-def solver_rule(names: Sequence[str]) -> Rule:
+def solver_rule(*, regression: bool = False) -> Rule:
     """One of the names, or a solver that was made."""
 
     def allowed(value: Any) -> bool:
-        return value in names if isinstance(value, str) else is_linear_solver(value)
+        known = names(regression=regression)
+        return value in known if isinstance(value, str) else is_linear_solver(value)
 
     return Rule(
         lambda value: isinstance(value, str) or is_linear_solver(value),
         allowed,
-        f"a str: {' or '.join(map(repr, names))}; or a solver of "
-        "maxmargin.solvers.linear",
+        lambda: (
+            f"a str: {' or '.join(map(repr, names(regression=regression)))}; or a "
+            "solver of maxmargin.solvers.linear"
+        ),
+    )
+
+
+def loss_rule() -> Rule:
+    """A loss of the margin that can be learnt with, those from outside included."""
+
+    def known() -> list[str]:
+        return [name for name, loss in LOSSES.items() if loss.trains]
+
+    return Rule(
+        lambda value: isinstance(value, str),
+        lambda value: value in known(),
+        lambda: f"a str: {' or '.join(map(repr, known()))}",
     )
 
 
@@ -61,7 +73,7 @@ COMMON_RULES: dict[str, Rule] = {
         "it is the value of the constant column, whose square must be a float64; 1 is "
         "customary, and fit_intercept=False leaves it out",
     ),
-    "solver": solver_rule(NAMES),
+    "solver": solver_rule(),
     "tol": FINITE_C._replace(
         advice="tol is the relative duality gap at which a solver stops; 1e-4 is "
         "customary"
@@ -74,96 +86,93 @@ COMMON_RULES: dict[str, Rule] = {
 }
 
 
-class LinearMachine(CallbackSupport, BaseEstimator):
-    """The frame of a linear fit. A machine says what its problems are (``_task``)."""
+class LinearMachine(Machine):
+    """A machine says what its problems are (``_task``)."""
 
     _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
     kernel: ClassVar[str] = "linear"  # for the checks that all machines share
 
     coef_: Any
     intercept_: Any
-    certificate_: Certificate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
-        """Check what ``fit`` was given, and say what is to be solved."""
-        raise NotImplementedError
+    def _linear_task(
+        self,
+        rows: Any,
+        problems: Sequence[str],
+        make: Any,
+        known: dict[str, Any],
+        lines: int,
+    ) -> LinearTask:
+        """A task of these rows; what no machine can solve is refused."""
+        check_magnitude(rows, lambda norm2: norm2)
+        scaling = scaling_of(self)
+        return LinearTask(rows, problems, make, float(self.C), scaling, known, lines)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The body of every ``fit``."""
-        began = time.perf_counter()
-        with unless_refused(self):
-            task = self._checked_task(X, y, sample_weight)
-            before = None
-            if self.warm_start and hasattr(self, "dual_coef_"):
-                before = Before.of(self, task)
-            metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-            total = len(task.names)
-            bridges = bridge_for(self, X, y, _nothing, metadata=metadata, total=total)
-            solved = solve_all(self, task, before, bridges)
-        self._accept(task, solved, time.perf_counter() - began)
-        warn_if_early(solved)
-        for bridge in bridges:
-            bridge.finish()
-        return self
+    def _problem(self, task: LinearTask) -> Any:
+        if task.n_problems != 1:
+            refuse_several(task.n_problems, "each of which is a problem against the rest")
+        return task.problem(0, task.design(Workers(1)))
 
-    def _checked_task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
-        """The task, and refusals of what no machine can solve."""
-        check_parameters(self)
-        task = self._task(X, y, sample_weight)
-        check_magnitude(task.rows, lambda norm2: norm2)
-        return task
+    def _solve(self, task: Any, before: Any, bridges: Sequence[Observer]) -> Solution:
+        start = None if before is None else Before.of(before, task)
+        return solve_all(task, self._settings(), start, bridges)
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """What ``fit`` would solve, for a solver to be stepped.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as for ``fit``
-            The data, checked in the same way.
-
-        Returns
-        -------
-        LinearProblem or LinearJointProblem
-            What :mod:`maxmargin.solvers.linear` solve:
-            ``for snapshot in DualDescent().steps(problem): ...``
-        """
-        task = clone(self)._checked_task(X, y, sample_weight)
-        if len(task.names) != 1:
-            msg = (
-                f"y has {len(task.names)} classes, each of which is a problem against "
-                "the rest: give the rows of two classes"
-            )
-            raise InputError(msg)
-        return task.make(0, design_of(self, task, Workers(1)), float(self.C))
-
-    def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
-        """Become the fitted machine of a solution."""
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            if name not in ("n_features_in_", "feature_names_in_"):
-                delattr(self, name)  # of an earlier fit
-        d = task.rows.shape[1]
-        self.__dict__.update(task.known)
+    def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
+        d, solved = task.rows.shape[1], solution.solved
         weights = np.concatenate([one.weights[:, :d] for one in solved])
         bias = np.concatenate([one.bias for one in solved])
         if len(solved) == 1 and len(weights) == 2:  # of two classes the difference
             weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
-        # By columns, as a product with rows reads them; of one line that is the same.
-        self.coef_ = np.asfortranarray(weights)
-        self.intercept_ = bias if self.fit_intercept else 0.0
-        self.dual_coef_ = np.concatenate([one.beta for one in solved])
-        self.n_iter_ = max(one.n_iter for one in solved)
-        self.certificate_ = worst_of(
-            [one.certificate for one in solved],
-            n_support=int(np.count_nonzero(self.dual_coef_.any(axis=0))),
-            n_kernel=0,
-            seconds=seconds,
-        )
+        return {
+            **task.known,
+            # By columns, as a product with rows reads them; of one line that is the same.
+            "coef_": np.asfortranarray(weights),
+            "intercept_": bias if self.fit_intercept else 0.0,
+            "dual_coef_": np.concatenate([one.beta for one in solved]),
+        }
+
+    def _of_the_run(self, task: LinearTask, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
+        return {"n_iter_": max(one.n_iter for one in solution.certificates)}
+
+    def _n_support(self, solution: Solution) -> int:  # noqa: ARG002
+        return int(np.count_nonzero(self.dual_coef_.any(axis=0)))
+
+    def _warn(self, solution: Solution) -> None:
+        warn_of_linear_fit(solution)
+
+    def _fit_along(
+        self, machines: Sequence[Any], X: Any, y: Any, sample_weight: Any
+    ) -> None:
+        """The rows are checked once; what a design computes of them serves every C."""
+        began = time.perf_counter()
+        first, settings = machines[0], self._settings()
+        task = first._task(X, y, sample_weight)
+        with Workers(settings.n_jobs) as workers:
+            kept = Kept(task.design(workers), Seed(settings.random_state))
+        last: tuple[float, Before] | None = None
+        earlier: tuple[float, Before] | None = None
+        with one_blas_thread():  # asked for once: every fit asks again
+            for machine in machines:
+                price = float(machine.C)
+                # Attributes that no other machine shares: they may be altered.
+                known = {name: one.copy() for name, one in task.known.items()}
+                own = task._replace(C=price, known=known)
+                start = None if last is None else last[1].along(last[0], earlier, price)
+                solution = solve_all(own, settings, start, (), kept)
+                name_features(machine, first)
+                machine._accept(own, solution, time.perf_counter() - began)
+                machine._warn(solution)
+                pulls = [one.pull for one in solution.solved]
+                earlier, last = last, (price, Before.of(machine, own, pulls))
+                began = time.perf_counter()
 
 
-def _nothing(snapshot: Snapshot) -> None:
-    """Fitted attributes of a run that goes on, for scikit-learn's callbacks: none yet."""
+def scaling_of(machine: Any) -> float:
+    """The value of the constant column; 0 without one."""
+    regularised = machine.fit_intercept and machine.intercept != "free"
+    return float(machine.intercept_scaling) if regularised else 0.0

@@ -1,24 +1,18 @@
-"""Between checked arrays and weights: the problems of a linear fit, solved."""
+"""All problems of a linear fit, solved: between checked arrays and weights."""
 
 from __future__ import annotations
 
-import warnings
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from maxmargin._interrupt import Interrupt
+from maxmargin.certificate import Certificate, Run, certificate_of, settled
 from maxmargin.design.operator import Design
-from maxmargin.errors import ConvergenceWarning, Stop
-from maxmargin.estimators.convergence_warnings import ADVICE, CALLER
-from maxmargin.estimators.kernel.fit.fitting import observers_of
 from maxmargin.estimators.linear.choice import chosen_solver
-from maxmargin.estimators.linear.own_certificate import certificate_of
-from maxmargin.estimators.linear.warm_start import scaling_of
+from maxmargin.estimators.machine import Solution
 from maxmargin.parallel import Workers
-from maxmargin.problem import LinearJointProblem
 from maxmargin.rows.compress import without_zeros
 from maxmargin.solvers.base import drive
 
@@ -26,12 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from maxmargin._arrays import Table, Vector
-    from maxmargin.certificate import Certificate
     from maxmargin.estimators.linear.warm_start import Before
-    from maxmargin.problem import LinearProblem
+    from maxmargin.estimators.machine import Settings
     from maxmargin.solvers.base import Observer
-
-AFRESH = "raise max_iter or tol, scale the features, or use solver='auto'"
 
 
 class LinearTask(NamedTuple):
@@ -39,10 +30,29 @@ class LinearTask(NamedTuple):
 
     rows: Any
     names: Sequence[str]
-    # the problem of a number, with a C
-    make: Callable[[int, Design, float], LinearProblem | LinearJointProblem]
+    make: Callable[[int, Design, float], Any]  # the problem of a number, with a C
+    C: float
+    scaling: float  # value of the constant column, whose weight is the intercept; or 0
     known: dict[str, Any]  # fitted attributes that need no solution
     lines: int  # of dual variables: one for each problem, or each class of a joint one
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems."""
+        return len(self.names)
+
+    def problem(self, number: int, design: Design) -> Any:
+        """One of the problems, of the rows of :meth:`design`."""
+        return self.make(number, design, self.C)
+
+    def design(self, workers: Workers) -> Design:
+        """The rows, with a column for the intercept unless that is free.
+
+        Dense rows that are mostly zeros are read as sparse ones, of which there is a
+        copy: mnist 1.4 to 2.3 times as fast, covtype 1.2 to 1.9, with half as much memory
+        again, or 32·(n + d²) numbers, at most.
+        """
+        return Design(without_zeros(self.rows, workers), self.scaling, workers)
 
 
 class Solved(NamedTuple):
@@ -51,18 +61,16 @@ class Solved(NamedTuple):
     weights: Table  # a line for every class of a joint problem, one otherwise
     bias: Vector
     beta: Table  # likewise, and a number for every row
-    stop: Stop
-    n_iter: int
     restarts: bool  # whether its solver goes on from a model
     certificate: Certificate
     pull: Vector | None  # X'β; of a joint problem nobody asks
 
 
 class Seed:
-    """Of the solvers of one fit: one for all classes, whichever thread comes first.
+    """The seed of one fit, drawn once, on first use, under a lock.
 
-    Drawn when it is asked for. To make the generator of an int takes as long as three
-    Newton steps on some thousand rows, and most solvers leave nothing to chance.
+    To make the generator of an int takes as long as three Newton steps on some thousand
+    rows, and most solvers leave nothing to chance.
     """
 
     def __init__(self, random_state: Any) -> None:
@@ -87,82 +95,57 @@ class Kept(NamedTuple):
 
 
 def solve_all(
-    estimator: Any,
     task: LinearTask,
+    settings: Settings,
     before: Before | None,
     bridges: Sequence[Observer],
     kept: Kept | None = None,
-) -> list[Solved]:
-    """Every problem of a task; several at a time, one thread each, if there are several.
+) -> Solution:
+    """Solve every problem of a task; several at a time, one thread each.
 
-    A single one has all threads. ``kept`` is what fits of the same rows share.
+    A single one has all threads.
+
+    Parameters
+    ----------
+    task, settings : LinearTask, Settings
+        What, and how.
+    before : Before or None
+        A model to begin with.
+    bridges : sequence of Observer
+        Observers besides those of the settings.
+    kept : Kept or None
+        What fits of the same rows share.
     """
-    count = len(task.names)
-    watching = [*observers_of(estimator, count), *bridges]
-    seed = Seed(estimator.random_state) if kept is None else kept.seed
-    workers = Workers(estimator.n_jobs) if kept is None else kept.design.workers
+    observers = [*settings.observers(task.n_problems), *bridges]
+    seed = Seed(settings.random_state) if kept is None else kept.seed
+    workers = Workers(settings.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:
         workers.on_failure = interrupt.abandon
-        design = design_of(estimator, task, workers) if kept is None else kept.design
+        design = task.design(workers) if kept is None else kept.design
 
         def one(number: int) -> Solved:
-            problem: Any = task.make(number, design, float(estimator.C))
-            solver = chosen_solver(estimator, problem, seed)
-            restarts = solver.restarts
+            problem = task.problem(number, design)
+            solver = chosen_solver(settings, problem, seed)
             start = None
-            # Where it cannot go on it would have helped; nobody insists.
-            if before is not None and (estimator.warm_start or restarts):
-                joint = isinstance(problem, LinearJointProblem)
-                start = before.start_joint() if joint else before.start(number)
-            outcome = drive(
-                solver,
-                problem,
-                warm=start,
-                observers=[interrupt, *watching],
-                name=task.names[number],
+            # Where it cannot go on it would have helped; it is not insisted on.
+            if before is not None and (before.wanted or solver.restarts):
+                start = before.start(number, joint=task.lines > task.n_problems)
+            return _driven(
+                solver, problem, start, [interrupt, *observers], task.names[number]
             )
-            proof = certificate_of(problem, outcome, solver, name=task.names[number])
-            lines = _lines(problem, outcome.model)
-            pull = outcome.model.pull
-            return Solved(*lines, proof.stop, outcome.n_iter, restarts, proof, pull)
 
-        return workers.map(one, range(count))
+        return Solution(workers.map(one, range(task.n_problems)))
 
 
-def design_of(estimator: Any, task: LinearTask, workers: Workers) -> Design:
-    """The rows, with a column for the intercept unless that is free.
-
-    Dense rows that are mostly zeros are read as sparse ones, of which there is a copy:
-    mnist 1.4 to 2.3 times as fast, covtype 1.2 to 1.9, with half as much memory again, or
-    32·(n + d²) numbers, at most.
-    """
-    return Design(without_zeros(task.rows, workers), scaling_of(estimator), workers)
-
-
-def _lines(problem: Any, model: Any) -> tuple[Table, Vector, Table]:
-    """Weights, intercepts and dual variables, a line for every class or one."""
-    if isinstance(problem, LinearJointProblem):
-        return model.W, model.bias, model.beta.T
-    return model.w[None], np.array([model.bias]), model.beta[None]
-
-
-def warn_if_early(solved: Sequence[Solved], *, stacklevel: int = CALLER) -> None:
-    """Say how far from its tolerance a solver stopped; callbacks know why they did."""
-    early = [one for one in solved if one.stop in ADVICE]
-    if not early:
-        return
-    worst = max(early, key=lambda one: one.certificate.relative_gap)
-    proof = worst.certificate
-    where = f" in {len(early)} of {len(solved)} problems" if len(solved) > 1 else ""
-    limit = (
-        f"Solver terminated early (max_iter={worst.n_iter}). "
-        if worst.stop is Stop.MAX_ITER
-        else ""
-    )
-    warnings.warn(
-        f"{limit}The solver {worst.stop.value}{where} ({proof.solver}): relative gap "
-        f"{proof.relative_gap:.3g}, tol {proof.tol:g}. The model is usable; to improve "
-        f"it, {ADVICE[worst.stop] if worst.restarts else AFRESH}.",
-        ConvergenceWarning,
-        stacklevel=stacklevel,
-    )
+def _driven(
+    solver: Any, problem: Any, start: Any, observers: Sequence[Any], name: str
+) -> Solved:
+    """One problem, solved."""
+    outcome = drive(solver, problem, warm=start, observers=observers, name=name)
+    run = Run(
+        outcome.stop, solver.tol_at(outcome.state), solver.criterion, outcome.n_iter,
+        seconds=outcome.seconds, name=name, solver=solver.ran(outcome.state),
+    )  # fmt: skip
+    proof = settled(certificate_of(problem, outcome.model, run))
+    weights, bias, beta = problem.lines(outcome.model)
+    return Solved(weights, bias, beta, solver.restarts, proof, outcome.model.pull)

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from maxmargin._callback_bridge import CallbackSupport, bridge_for, with_callbacks
+from maxmargin._callback_bridge import with_callbacks
 from maxmargin._interrupt import Interrupt
-from maxmargin.certificate import worst_of
+from maxmargin.certificate import Certificate, Run, certificate_of, settled
 from maxmargin.design.operator import Design
-from maxmargin.errors import ConvergenceWarning, InputError, Stop
-from maxmargin.estimators.convergence_warnings import CALLER
-from maxmargin.estimators.kernel.fit.fitting import observers_of
-from maxmargin.estimators.linear.own_certificate import certificate_of
+from maxmargin.errors import InputError, Stop
+from maxmargin.estimators.convergence_warnings import STOCHASTIC_ADVICE, warn_of_walks
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.stochastic_task import Task, partial_task, whole_task
+from maxmargin.estimators.machine import Machine, Solution, refuse_several
 from maxmargin.estimators.parameters import FINITE_C, RULES, Rule, check_parameters
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
 from maxmargin.solvers.base import drive
 from maxmargin.theory.descent import descent_bound
+from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Self
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from maxmargin.certificate import Certificate
     from maxmargin.problem import LinearModel, LinearProblem
-    from maxmargin.solvers.base import Outcome, Snapshot
+    from maxmargin.solvers.base import Observer, Outcome, Snapshot
     from maxmargin.solvers.linear.stochastic.walk import StochasticSolver, Walk
     from maxmargin.theory.descent import DescentBound
 
@@ -43,15 +42,18 @@ _LENGTH = Rule(
     lambda value: 1e-30 <= value <= 1e30,
     "a number between 1e-30 and 1e30",
 )
-ADVICE = {
-    Stop.MAX_ITER: "raise max_iter, lam or tol, scale the features, or go on from here "
-    "with warm_start=True",
-    Stop.TIME_LIMIT: "raise time_limit, or go on from here with warm_start=True",
-    Stop.INTERRUPTED: "go on from here with warm_start=True",
-}
 
 
-class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseEstimator):
+class Solved(NamedTuple):
+    """The end of one walk."""
+
+    outcome: Outcome
+    certificate: Certificate
+    longest: float  # of all rows
+    goes_on: bool  # whether the walk had begun on other rows
+
+
+class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
     """One or several walks of one w each: by steps on rows that are drawn.
 
     A machine says what its solver is (``_solver``).
@@ -72,7 +74,6 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
         "replacement": RULES["fit_intercept"],
     }
 
-    certificate_: Certificate
     _walks: list[Walk]
     _radius: float  # of the longest row so far
 
@@ -105,32 +106,8 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
         self : object
             The fitted machine.
         """
-        return self._fit(X, y, sample_weight)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        check_parameters(self)
-        task = whole_task(self, X, y, sample_weight)
-        walks = self._earlier_walks(task) if self.warm_start else None
-        metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-        bridges = bridge_for(
-            self,
-            X,
-            y,
-            lambda snapshot: self._attributes_now(task, snapshot),
-            metadata=metadata,
-            total=task.problems,
-        )
-        outcomes = self._run(
-            task,
-            walks,
-            bridges,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-        )
-        self._warn_if_early(outcomes, CALLER)
-        for bridge in bridges:
-            bridge.finish()
-        return self
+        machine: Self = self._fit(X, y, sample_weight)
+        return machine
 
     def partial_fit(
         self,
@@ -159,84 +136,78 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
             The machine; ``certificate_`` and ``distance_`` are about the rows of this
             call.
         """
+        began = time.perf_counter()
         check_parameters(self)
-        task = partial_task(self, X, y, classes, sample_weight)
-        walks = getattr(self, "_walks", None)
-        # One epoch is what was asked for: neither a gap nor a limit ends it early.
-        outcomes = self._run(task, walks, [], tol=0.0, max_iter=1)
-        on_the_way = [one for one in outcomes if one.stop is not Stop.MAX_ITER]
-        self._warn_if_early(on_the_way, 3)
+        with unless_refused(self):
+            task = partial_task(self, X, y, classes, sample_weight)
+            walks = vars(self).get("_walks")
+            # One epoch is what was asked for: neither a gap nor a limit ends it early.
+            solver = self._solver(tol=0.0, max_iter=1)
+            solution = self._walk(task, walks, solver, [])
+        self._accept(task, solution, time.perf_counter() - began)
+        advice = dict(STOCHASTIC_ADVICE)
+        del advice[Stop.MAX_ITER]
+        warn_of_walks(solution.certificates, self.n_iter_, advice)
         return self
 
-    def problem(self, X: Any, y: Any, sample_weight: Any = None) -> LinearProblem:
-        """The problem that ``fit`` would solve, for a solver to be stepped.
+    def _model_before(self) -> Any:
+        return self._walks if hasattr(self, "_walks") else None
 
-        Parameters
-        ----------
-        X, y, sample_weight : as for ``fit``
-            The data of two classes, checked in the same way.
+    def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
+        return whole_task(self, X, y, sample_weight)
 
-        Returns
-        -------
-        LinearProblem
-            What :mod:`maxmargin.solvers.linear` solve, in the C-form:
-            ``for snapshot in LinearPegasos().steps(problem): ...``
-        """
-        check_parameters(self)
-        task = whole_task(self, X, y, sample_weight)
-        if task.classes.size != 2:
-            msg = (
-                f"y has {task.classes.size} classes, each of which is a problem against "
-                "the rest: give the rows of two classes"
-            )
-            raise InputError(msg)
-        return self._problem(task, self._design(task, Workers(1)), 1)
+    def _problem(self, task: Task) -> LinearProblem:
+        if task.n_problems != 1:
+            what = "each of which is a problem against the rest"
+            refuse_several(task.classes.size, what)
+        return self._class_problem(task, self._design(task, Workers(1)), 0)
 
-    def _earlier_walks(self, task: Task) -> list[Walk] | None:
-        """Where the fit before ended, which must have been about the same things."""
-        if not hasattr(self, "_walks"):
-            return None
+    def _solve(self, task: Task, before: Any, bridges: Sequence[Observer]) -> Solution:
+        if before is not None:
+            self._check_before(task)
+        solver = self._solver(tol=float(self.tol), max_iter=int(self.max_iter))
+        return self._walk(task, before, solver, bridges)
+
+    def _check_before(self, task: Task) -> None:
+        """Refuse to go on from a fit that was about other classes or columns."""
         width = task.rows.shape[1]
         same = np.array_equal(self.classes_, task.classes)
-        if not (same and width == self.coef_.shape[1]):
-            msg = (
-                "warm_start=True goes on from the model of the fit before, which has "
-                f"{self.coef_.shape[1]} features and classes {self.classes_.tolist()}; "
-                f"this X has {width} and classes {task.classes.tolist()}: set "
-                "warm_start=False to start anew"
-            )
-            raise InputError(msg)
-        return self._walks
+        if same and width == self.coef_.shape[1]:
+            return
+        msg = (
+            "warm_start=True goes on from the model of the fit before, which has "
+            f"{self.coef_.shape[1]} features and classes {self.classes_.tolist()}; "
+            f"this X has {width} and classes {task.classes.tolist()}: set "
+            "warm_start=False to start anew"
+        )
+        raise InputError(msg)
 
     def _design(self, task: Task, workers: Workers) -> Design:
         scaling = float(self.intercept_scaling) if self.fit_intercept else 0.0
         return Design(task.rows, scaling, workers)
 
-    def _problem(self, task: Task, design: Design, k: int) -> LinearProblem:
-        """Class k against the rest."""
-        y = np.where(task.codes == k, 1.0, -1.0)
+    def _class_problem(self, task: Task, design: Design, number: int) -> LinearProblem:
+        """One class against the rest; of two classes, the second is the positive one."""
+        positive = number if task.n_problems > 1 else 1
+        y = np.where(task.codes == positive, 1.0, -1.0)
         return linear_svc(design, y, task.weight / float(self.lam), squared=False)
 
-    def _run(
+    def _walk(
         self,
         task: Task,
         walks: list[Walk] | None,
-        bridges: list[Any],
-        *,
-        tol: float,
-        max_iter: int,
-    ) -> list[Outcome]:
-        """Walk for every class, and become the machine of what is found."""
-        began = time.perf_counter()
-        count = task.problems
+        solver: StochasticSolver,
+        bridges: Sequence[Observer],
+    ) -> Solution:
+        """Walk for every class, on from ``walks`` if there are any."""
+        count, settings = task.n_problems, self._settings()
         seeds = [0] * count  # a walk that goes on has one
         if walks is None:
             random = check_random_state(self.random_state)
             seeds = random.randint(2**31 - 1, size=count).tolist()
-        solver = self._solver(tol=tol, max_iter=max_iter)
         with (
             Interrupt() as interrupt,
-            Workers(self.n_jobs, interrupt.abandon) as workers,
+            Workers(settings.n_jobs, interrupt.abandon) as workers,
         ):
             design = self._design(task, workers)
             if walks is not None and walks[0].v.size != design.width:
@@ -245,76 +216,93 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
                     "a walk cannot gain or lose its intercept; set it back, or fit anew"
                 )
                 raise InputError(msg)
-            watching = [interrupt, *observers_of(self, count), *bridges]
+            watching = [interrupt, *settings.observers(count), *bridges]
 
-            def one(k: int) -> tuple[LinearProblem, Outcome]:
-                # Of two classes, the second is the positive one.
-                problem: Any = self._problem(task, design, k if count > 1 else 1)
-                seeded: Any = replace(solver, seed=seeds[k])  # type: ignore[type-var]
+            def one(number: int) -> tuple[LinearProblem, Outcome]:
+                problem = self._class_problem(task, design, number)
+                seeded: Any = replace(solver, seed=seeds[number])  # type: ignore[type-var]
                 state = (
                     seeded.start(problem)
                     if walks is None
-                    else seeded.resume(problem, walks[k])
+                    else seeded.resume(problem, walks[number])
                 )
-                name = _name(task.classes, k)
-                outcome = drive(
+                name = task.names[number]
+                return problem, drive(
                     seeded, problem, state=state, observers=watching, name=name
                 )
-                return problem, outcome
 
-            solved = workers.map(one, range(count))
+            ended = workers.map(one, range(count))
             longest = float(np.sqrt(design.norms[task.codes >= 0].max()))
-        outcomes = [outcome for _, outcome in solved]
-        seconds = time.perf_counter() - began
-        self._accept(task, solver, solved, longest, walks is not None, seconds)
-        return outcomes
-
-    def _accept(
-        self,
-        task: Task,
-        solver: StochasticSolver,
-        solved: list[tuple[LinearProblem, Any]],
-        longest: float,
-        goes_on: bool,
-        seconds: float,
-    ) -> None:
-        """Become the fitted machine of the outcomes."""
-        certificates, used = [], np.zeros(task.codes.size, dtype=bool)
-        # A part of a fit runs to no tol, and is judged by the machine's all the same.
-        judge: Any = replace(solver, tol=float(self.tol))  # type: ignore[type-var]
-        for k, (problem, outcome) in enumerate(solved):
-            used |= outcome.model.beta != 0.0
-            name = _name(task.classes, k)
-            certificates.append(certificate_of(problem, outcome, judge, name=name))
-        radius = max(longest, self._radius) if goes_on else longest
-        outcomes = [outcome for _, outcome in solved]
-        found = self._attributes(task, [one.model for one in outcomes])
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)  # of an earlier fit
-        self.__dict__.update(found)
-        self._radius = radius
-        self._walks = [one.state.walk for one in outcomes]
-        steps = np.array([walk.steps for walk in self._walks])
-        gaps = float(self.lam) * np.array([one.gap for one in certificates])
-        several = steps.size > 1
-        self.n_iter_ = max(one.n_iter for one in outcomes)
-        self.t_ = steps if several else int(steps[0])
-        self.distance_ = gaps if several else float(gaps[0])
-        self.bound_ = self._bound(solver, goes_on)
-        ends = [Stop(one.stop) for one in certificates]
-        self.fit_status_ = int(not all(end.converged for end in ends))
-        self.certificate_ = worst_of(
-            certificates,
-            n_support=int(np.count_nonzero(used)),
-            n_kernel=0,
-            seconds=seconds,
+        return Solution(
+            [
+                Solved(
+                    outcome,
+                    self._certified(solver, problem, outcome, name),
+                    longest,
+                    walks is not None,
+                )
+                for (problem, outcome), name in zip(ended, task.names, strict=True)
+            ]
         )
 
-    def _bound(self, solver: StochasticSolver, goes_on: bool) -> DescentBound | None:
+    def _certified(
+        self,
+        solver: StochasticSolver,
+        problem: LinearProblem,
+        outcome: Outcome,
+        name: str,
+    ) -> Certificate:
+        # A part of a fit runs to no tol, and is judged by the machine's all the same.
+        run = Run(
+            outcome.stop, float(self.tol), solver.criterion, outcome.n_iter,
+            seconds=outcome.seconds, name=name, solver=solver.ran(outcome.state),
+        )  # fmt: skip
+        return settled(certificate_of(problem, outcome.model, run))
+
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        return self._of_models(task, [one.outcome.model for one in solution.solved])
+
+    def _attributes_now(self, task: Task, snapshot: Snapshot) -> dict[str, Any] | None:
+        return None if task.n_problems > 1 else self._of_models(task, [snapshot.model])
+
+    def _of_models(self, task: Task, models: list[LinearModel]) -> dict[str, Any]:
+        width = task.rows.shape[1]
+        return {
+            **task.known,
+            "coef_": np.array([model.w[:width] for model in models]),
+            "intercept_": np.array([model.bias for model in models]),
+        }
+
+    def _of_the_run(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
+        solved: Sequence[Solved] = solution.solved
+        walks = [one.outcome.state.walk for one in solved]
+        first, proofs = solved[0], solution.certificates
+        radius = max(first.longest, self._radius) if first.goes_on else first.longest
+        steps = np.array([walk.steps for walk in walks])
+        gaps = float(self.lam) * np.array([one.gap for one in proofs])
+        several = steps.size > 1
+        return {
+            "_walks": walks,
+            "_radius": radius,
+            "n_iter_": max(one.n_iter for one in proofs),
+            "t_": steps if several else int(steps[0]),
+            "distance_": gaps if several else float(gaps[0]),
+            "bound_": self._bound(walks, radius, goes_on=first.goes_on),
+            "fit_status_": int(not all(one.stop.converged for one in proofs)),
+        }
+
+    def _n_support(self, solution: Solution) -> int:
+        betas = [one.outcome.model.beta for one in solution.solved]
+        return int(np.count_nonzero(np.any(betas, axis=0)))
+
+    def _bound(
+        self, walks: list[Walk], radius: float, *, goes_on: bool
+    ) -> DescentBound | None:
         """What theory says of the class with the fewest steps, and so of all."""
-        walk = min(self._walks, key=lambda one: one.steps)
+        walk = min(walks, key=lambda one: one.steps)
         if walk.steps == 0:
             return None
+        solver = self._solver(tol=float(self.tol), max_iter=int(self.max_iter))
         caveat = ""
         if goes_on:
             caveat = "rows came in several calls, and it is about draws from all of them"
@@ -323,46 +311,12 @@ class StochasticClassifier(LinearScores, ClassifierMixin, CallbackSupport, BaseE
         return descent_bound(
             walk.steps,
             float(self.lam),
-            self._radius,
+            radius,
             average=solver.average if walk.tail < walk.steps else "last",
             tail=walk.tail if walk.tail < walk.steps else 0,
             projection=solver.projection,
             caveat=caveat,
         )
 
-    def _attributes(self, task: Task, models: list[LinearModel]) -> dict[str, Any]:
-        """The fitted attributes of a solution, but for those about the run."""
-        width = task.rows.shape[1]
-        return {
-            **task.known,
-            "coef_": np.array([model.w[:width] for model in models]),
-            "intercept_": np.array([model.bias for model in models]),
-        }
-
-    def _attributes_now(self, task: Task, snapshot: Snapshot) -> dict[str, Any] | None:
-        if task.problems > 1:
-            return None
-        model: Any = snapshot.model
-        return self._attributes(task, [model])
-
-    def _warn_if_early(self, outcomes: list[Outcome], stacklevel: int) -> None:
-        """Say how far from its tolerance the solver stopped; callbacks know why."""
-        early = [one for one in outcomes if one.stop in ADVICE]
-        if not early:
-            return
-        stop = early[0].stop
-        gaps = [one.relative_gap for one in self.certificate_.problems]
-        gap = max(gaps, default=self.certificate_.relative_gap)
-        warnings.warn(
-            f"The solver {stop.value}: relative gap {gap:.3g}, tol {self.tol:g}, "
-            f"{self.n_iter_:,} epochs. The model is usable; to improve it, "
-            f"{ADVICE[stop]}.",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def _name(classes: NDArray[Any], k: int) -> str:
-    if classes.size == 2:
-        return f"{classes[0]} against {classes[1]}"
-    return f"{classes[k]} against the rest"
+    def _warn(self, solution: Solution) -> None:
+        warn_of_walks(solution.certificates, self.n_iter_)

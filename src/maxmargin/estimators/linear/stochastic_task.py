@@ -35,18 +35,24 @@ class Task(NamedTuple):
     known: dict[str, Any]  # fitted attributes that need no solution
 
     @property
-    def problems(self) -> int:
-        """How many there are to solve."""
+    def n_problems(self) -> int:
+        """Number of problems: one of two classes, one for each of more."""
         return n_problems(self.classes.size)
+
+    @property
+    def names(self) -> list[str]:
+        """A name for every problem."""
+        if self.classes.size == 2:
+            return [f"{self.classes[0]} against {self.classes[1]}"]
+        return [f"{one} against the rest" for one in self.classes]
 
 
 def whole_task(machine: Any, X: Any, y: Any, sample_weight: Any) -> Task:
-    """All rows of ``fit``; the machine stays as it is, whatever is refused."""
-    shadow = copy(machine)
-    rows, given = training_rows(shadow, X, y, ordered=False)
+    """All rows of ``fit``."""
+    rows, given = training_rows(machine, X, y, ordered=False)
     weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
     labels = encode_labels(given, weight, machine.class_weight)
-    return _task(shadow, rows, labels, weight)
+    return _task(machine, rows, labels, weight)
 
 
 def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Task:
@@ -65,10 +71,9 @@ def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
             "have labels that these have not; give classes=np.unique(all labels)"
         )
         raise InputError(msg)
-    shadow = copy(machine)
     # Rows of a later call are held against the columns of the first.
     rows = X if first else prediction_rows(machine, X)
-    rows, given = training_rows(shadow if first else copy(machine), rows, y)
+    rows, given = training_rows(machine if first else copy(machine), rows, y)
     # Every class once: that sorts them, and gives each its weight.
     announced = np.ravel(machine.classes_ if classes is None else classes)
     labels = encode_labels(announced, None, machine.class_weight)
@@ -83,19 +88,17 @@ def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
     kept = counted_rows(weight, codes.size)
     left = np.full(codes.size, -1, dtype=np.intp)
     left[kept] = codes[kept]
-    return _task(shadow, rows, labels._replace(codes=left), weight)
+    return _task(machine, rows, labels._replace(codes=left), weight)
 
 
-def _task(shadow: Any, rows: Any, labels: Labels, weight: Vector | None) -> Task:
-    smallest = min(1.0, float(shadow.lam))
+def _task(machine: Any, rows: Any, labels: Labels, weight: Vector | None) -> Task:
+    smallest = min(1.0, float(machine.lam))
     check_magnitude(rows, lambda norm2: norm2 / smallest**2)
     there = labels.codes >= 0
     count = np.where(there, labels.class_weight[labels.codes], 0.0)
     if weight is not None:
         np.multiply(count, weight, out=count, where=there)
-    names = ("n_features_in_", "feature_names_in_")
-    known = {name: vars(shadow)[name] for name in names if name in vars(shadow)}
-    known |= {"classes_": labels.classes, "class_weight_": labels.class_weight}
+    known = {"classes_": labels.classes, "class_weight_": labels.class_weight}
     return Task(rows, labels.classes, labels.codes, count / count.sum(), known)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +13,19 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.linear.combinations import check_combination
-from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine
+from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine, loss_rule
 from maxmargin.estimators.linear.scores import LinearScores
-from maxmargin.estimators.linear.solving import LinearTask
 from maxmargin.estimators.parameters import one_of
-from maxmargin.problem import LinearJointProblem, linear_svc
-from maxmargin.validation import encode_labels, sample_weights, training_rows
+from maxmargin.losses import LOSSES
+from maxmargin.problem import LinearJointProblem, linear_problem
+from maxmargin.validation import Labels, encode_labels, sample_weights, training_rows
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
+    from maxmargin.estimators.linear.solving import LinearTask
     from maxmargin.problem import LinearProblem
 
 
@@ -119,7 +122,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     _own_rules = {  # noqa: RUF012 - as in every machine
         **COMMON_RULES,
         "penalty": one_of("l1", "l2"),
-        "loss": one_of("hinge", "squared_hinge"),
+        "loss": loss_rule(),
         "multi_class": one_of("ovr", "crammer_singer"),
     }
 
@@ -186,56 +189,46 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
-        joint = self.multi_class == "crammer_singer"
+        self._check_combination()
+        rows, given = training_rows(self, X, y, ordered=False)
+        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
+        labels = encode_labels(given, weight, self.class_weight)
+        count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
+        known = {"classes_": labels.classes, "class_weight_": labels.class_weight}
+        if self.multi_class == "crammer_singer":
+            make: Any = partial(_joint_problem, labels, count)
+            name = ["all classes at once"]
+            return self._linear_task(rows, name, make, known, len(labels.classes))
+        classes = labels.classes
+        names = [f"{one} against the rest" for one in classes]
+        if len(classes) == 2:
+            names = [f"{classes[0]} against {classes[1]}"]
+        kind = {
+            "loss": LOSSES[self.loss],
+            "free": self.fit_intercept and self.intercept == "free",
+            "lasso": self.penalty == "l1",
+        }
+        make = partial(_problem, labels, count, kind)
+        return self._linear_task(rows, names, make, known, len(names))
+
+    def _check_combination(self) -> None:
+        """Refuse what does not go together."""
         free = self.fit_intercept and self.intercept == "free"
-        if not joint:
-            check_combination(self.penalty, self.loss, self.dual)
-        if not joint and free and self.penalty == "l1":
+        if self.multi_class == "crammer_singer":
+            if free:
+                msg = (
+                    "intercept='free' with multi_class='crammer_singer': its intercepts "
+                    "are always regularised; use 'regularised', or multi_class='ovr'"
+                )
+                raise InputError(msg)
+            return
+        check_combination(self.penalty, self.loss, self.dual)
+        if free and self.penalty == "l1":
             msg = (
                 "intercept='free' with penalty='l1': its solvers regularise the "
                 "intercept; use intercept='regularised'"
             )
             raise InputError(msg)
-        if joint and free:
-            msg = (
-                "intercept='free' with multi_class='crammer_singer': its intercepts are "
-                "always regularised; use 'regularised', or multi_class='ovr'"
-            )
-            raise InputError(msg)
-        rows, given = training_rows(self, X, y, ordered=False)
-        weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
-        labels = encode_labels(given, weight, self.class_weight)
-        count = np.ones(rows.shape[0]) if weight is None else np.maximum(weight, 0.0)
-        classes, codes, factor = labels
-        k = len(classes)
-        known = {"classes_": classes, "class_weight_": factor}
-        if joint:
-
-            def make_joint(number: int, design: Design, C: float) -> LinearJointProblem:  # noqa: ARG001
-                price = C * count * factor[codes] * (codes >= 0)
-                return LinearJointProblem(design, np.maximum(codes, 0), price, k)
-
-            return LinearTask(rows, ["all classes at once"], make_joint, known, lines=k)
-        names = [f"{one} against the rest" for one in classes]
-        if k == 2:
-            names = [f"{classes[0]} against {classes[1]}"]
-
-        def make(number: int, design: Design, C: float) -> LinearProblem:
-            own = codes == (1 if k == 2 else number)
-            price = C * count
-            # Against the rest, LIBLINEAR weights the one class alone.
-            price *= factor[codes] if k == 2 else np.where(own, factor[number], 1.0)
-            price[codes < 0] = 0.0
-            return linear_svc(
-                design,
-                np.where(own, 1.0, -1.0),
-                price,
-                squared=self.loss == "squared_hinge",
-                free=self.fit_intercept and self.intercept == "free",
-                lasso=self.penalty == "l1",
-            )
-
-        return LinearTask(rows, names, make, known, lines=len(names))
 
     def sparsify(self) -> Self:
         """Keep the weights as CSR, for a penalty that leaves most of them 0."""
@@ -249,3 +242,35 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         if sparse.issparse(self.coef_):
             self.coef_ = self.coef_.toarray()
         return self
+
+
+def _problem(
+    labels: Labels,
+    count: Vector,
+    kind: dict[str, Any],
+    number: int,
+    design: Design,
+    C: float,
+) -> LinearProblem:
+    """One class against the other, or against the rest."""
+    classes, codes, factor = labels
+    two = len(classes) == 2
+    own = codes == (1 if two else number)
+    price = C * count
+    # Against the rest, LIBLINEAR weights the one class alone.
+    price *= factor[codes] if two else np.where(own, factor[number], 1.0)
+    price[codes < 0] = 0.0
+    return linear_problem(design, np.where(own, 1.0, -1.0), price, **kind)
+
+
+def _joint_problem(
+    labels: Labels,
+    count: Vector,
+    number: int,  # noqa: ARG001 - there is one
+    design: Design,
+    C: float,
+) -> LinearJointProblem:
+    """All classes in one problem."""
+    classes, codes, factor = labels
+    price = C * count * factor[codes] * (codes >= 0)
+    return LinearJointProblem(design, np.maximum(codes, 0), price, len(classes))

@@ -8,11 +8,9 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from maxmargin._callback_bridge import with_callbacks
-from maxmargin.estimators.linear.choice import REGRESSION_NAMES
 from maxmargin.estimators.linear.combinations import check_combination
 from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine, solver_rule
 from maxmargin.estimators.linear.scores import outputs_of
-from maxmargin.estimators.linear.solving import LinearTask, Solved
 from maxmargin.estimators.parameters import one_of
 from maxmargin.problem import linear_svr
 from maxmargin.validation import counted_rows, sample_weights, training_rows
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
+    from maxmargin.estimators.linear.solving import LinearTask
+    from maxmargin.estimators.machine import Solution
     from maxmargin.problem import LinearProblem
 
 
@@ -107,7 +107,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
             "C=inf)"
         ),
         "loss": one_of("epsilon_insensitive", "squared_epsilon_insensitive"),
-        "solver": solver_rule(REGRESSION_NAMES),
+        "solver": solver_rule(regression=True),
     }
 
     def __init__(
@@ -168,9 +168,9 @@ class LinearSVR(RegressorMixin, LinearMachine):
         machine: Self = self._fit(X, y, sample_weight)
         return machine
 
-    def _accept(self, task: LinearTask, solved: list[Solved], seconds: float) -> None:
-        super()._accept(task, solved, seconds)
-        self.coef_ = self.coef_.ravel()
+    def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
+        return {**found, "coef_": found["coef_"].ravel()}
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         check_combination("l2", self.loss, self.dual)
@@ -190,7 +190,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
                 free=self.fit_intercept and self.intercept == "free",
             )
 
-        return LinearTask(rows, [""], make, {}, lines=1)
+        return self._linear_task(rows, [""], make, {}, 1)
 
     def predict(self, X: Any) -> Vector:
         """The value w·x + b of every row.

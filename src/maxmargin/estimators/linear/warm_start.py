@@ -35,6 +35,7 @@ class Before(NamedTuple):
     growth: float | None = None  # of C since then; None where nobody knows
     trend: Table | None = None  # how the weights will go on, by those before
     pulls: Sequence[Vector | None] = ()  # X'β of every problem, where it is known
+    wanted: bool = False  # whether a solver that cannot go on from it shall say so
 
     @classmethod
     def of(
@@ -57,16 +58,16 @@ class Before(NamedTuple):
         weights = np.atleast_2d(known.toarray() if issparse(known) else known)
         # One number, 0.0, for all classes where the fit before had no intercept.
         bias = np.broadcast_to(machine.intercept_, len(weights))
-        if scaling_of(machine):
-            weights = np.column_stack([weights, bias / scaling_of(machine)])
-        return cls(beta, weights, bias, pulls=pulls)
+        if task.scaling:
+            weights = np.column_stack([weights, bias / task.scaling])
+        return cls(beta, weights, bias, pulls=pulls, wanted=machine.warm_start)
 
     def along(
         self, price: float, earlier: tuple[float, Before] | None, now: float
-    ) -> Any:
-        """The same model on a path of prices: at ``price``, on the way to ``now``.
+    ) -> Before:
+        """The same model on a path of prices, extrapolated from C = price to C = now.
 
-        w is a smooth function of log C, but for kinks: a line through the last two
+        w is a smooth function of log C, but for kinks: a line through the last two models
         foretells where it goes.
         """
         trend = None
@@ -75,22 +76,13 @@ class Before(NamedTuple):
             trend = _TREND * pace * (self.weights - earlier[1].weights)
         return self._replace(growth=now / price, trend=trend)
 
-    def start(self, number: int) -> WarmStart:
-        """What a solver of one problem, or of all classes in one, begins with."""
+    def start(self, number: int, *, joint: bool) -> WarmStart:
+        """What a solver of one problem begins with; ``joint``: of all classes in one."""
+        if joint:
+            return WarmStart(beta=self.beta.T, growth=self.growth)
         pull = self.pulls[number] if self.pulls else None
         w = np.array(self.weights[number], np.float64)
         if self.trend is not None:
             w += self.trend[number]
-        return WarmStart(
-            self.beta[number], w, float(self.bias[number]), pull, self.growth
-        )
-
-    def start_joint(self) -> WarmStart:
-        """What a solver of all classes in one problem begins with."""
-        return WarmStart(beta=self.beta.T, growth=self.growth)
-
-
-def scaling_of(estimator: Any) -> float:
-    """The value of the constant column; 0 without one."""
-    regularised = estimator.fit_intercept and estimator.intercept != "free"
-    return float(estimator.intercept_scaling) if regularised else 0.0
+        bias = float(self.bias[number])
+        return WarmStart(self.beta[number], w, bias, pull, self.growth)

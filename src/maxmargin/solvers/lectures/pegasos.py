@@ -147,6 +147,7 @@ class Pegasos(Steppable):
     replacement: bool = False
     criterion = "relative_gap"
     restarts = False
+    least_tol = 1e-2  # a bound on the gap, of a solver that is not exact
     unit = "sample"
     solves = Problem
 

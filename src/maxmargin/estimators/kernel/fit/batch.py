@@ -17,8 +17,8 @@ import numpy as np
 from maxmargin.certificate import Certificate, Run
 from maxmargin.errors import Stop
 from maxmargin.estimators.kernel.fit.definiteness import is_semidefinite
-from maxmargin.estimators.kernel.fit.margins import Margin
 from maxmargin.estimators.kernel.fit.parts import Expansion, Solved, judged
+from maxmargin.estimators.kernel.fit.solver_choice import is_production
 from maxmargin.kernels.dot_products import VectorKernel
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
@@ -30,34 +30,36 @@ from maxmargin.solvers.smo.selection import admits_all
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.estimators.kernel.fit.solving import Task
+    from maxmargin.estimators.machine import Settings
     from maxmargin.solvers.smo.batch import Answer
 
 DOUBLE = np.dtype(np.float64)
 FEW = 512  # rows whose problems all share one matrix
 
 
-def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
-    """All parts of a task, solved; None where they are not of the kind that can be.
+def solved_together(
+    task: Task, margins: list[Any], settings: Settings
+) -> list[Solved] | None:
+    """All parts of a task, solved; None where there are too many rows.
 
     Parameters
     ----------
-    estimator : SVC or another machine
-        Whose fit it is.
     task : Task
-        Its rows, kernel and problems.
+        Rows and kernel.
+    margins : list of Margin
+        Its parts, by :func:`plain_margins`.
+    settings : Settings
+        Tolerance and memory.
     """
     n = task.rows.shape[0]
-    if n > FEW or 8 * n**2 > estimator.cache_size * (1 << 20):
-        return None
-    margins = plain_margins(estimator, task)
-    if margins is None:
+    if n > FEW or 8 * n**2 > settings.cache_bytes:
         return None
     began = time.perf_counter()
     gram = training_gram(task.kernel, task.rows, workers=Workers(1))
     K = _matrix(gram, np.arange(gram.n, dtype=np.intp))
     groups = [Group(one.rows, one.y, one.C * one.weight) for one in margins]
-    tol = float(estimator.tol)
+    tol = float(settings.tol)
     answers = solve_together(K, gram.diagonal(), groups, tol)
     if answers is None:
         return None
@@ -69,7 +71,7 @@ def solved_together(estimator: Any, task: Task) -> list[Solved] | None:
 
 
 def solved_alone(
-    part: Margin, gram: Any, solver: Any, room: int, *, counted: bool
+    part: Any, gram: Any, solver: Any, room: int, *, counted: bool
 ) -> Solved | None:
     """One part in one call; None where it is not small, or not solved so.
 
@@ -131,30 +133,22 @@ def _matrix(gram: Any, everyone: Index) -> Vector:
     return K
 
 
-def plain_margins(estimator: Any, task: Task) -> list[Margin] | None:
+def plain_margins(task: Task, settings: Settings) -> list[Any] | None:
     """The parts of a task if all are of the kind that can be solved here; else None.
 
-    A vector kernel that needs no warning, the hinge, and SMO with nothing asked of it.
+    A vector kernel that needs no warning, the hinge, and SMO with no limit on it.
     """
-    name = getattr(estimator, "solver", "")  # SVC alone has a choice
     plain = (
         isinstance(task.kernel, VectorKernel)
-        and is_semidefinite(estimator.kernel, float(estimator.coef0))
-        and isinstance(name, str)
-        and name in ("auto", "smo")
-        and estimator.max_iter < 0
+        and is_semidefinite(task.named, task.coef0)
+        and is_production(settings)
+        and settings.max_iter < 0
     )
-    margins = [one for one in task.parts if isinstance(one, Margin) and _is_soft(one)]
-    return margins if plain and len(margins) == len(task.parts) else None
-
-
-def _is_soft(margin: Margin) -> bool:
-    """The hinge at a price, with an intercept."""
-    return margin.fit_intercept and not margin.squared and margin.C < np.inf
+    return task.parts if plain and all(one.batched for one in task.parts) else None
 
 
 def _solved(
-    part: Margin, found: Answer, tol: float, seconds: float, n_kernel: int = 0
+    part: Any, found: Answer, tol: float, seconds: float, n_kernel: int = 0
 ) -> Solved:
     """One part with its certificate, from the figures that were found with it."""
     both = Objective(0.5 * found.norm2 + found.cost, -0.5 * found.norm2 - found.linear)

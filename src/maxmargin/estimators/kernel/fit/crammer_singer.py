@@ -32,6 +32,7 @@ class Joint(Part):
     C: float
     n_classes: int
     fit_intercept: bool = True
+    merges = False
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Any:
         """Crammer and Singer's programme."""
@@ -60,6 +61,8 @@ class AllAtOnce(Scheme):
     Of two classes the difference of their decisions is kept, as for every binary
     classifier.
     """
+
+    solver = "CrammerSinger"
 
     @property
     def lines(self) -> int:

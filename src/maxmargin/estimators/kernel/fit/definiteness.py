@@ -6,12 +6,11 @@ non-convex: a solver still stops, at a point that may only be a local optimum.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.errors import IndefiniteKernelWarning, InputError
+from maxmargin.errors import IndefiniteKernelWarning, InputError, warn
 from maxmargin.kernels import Kernel
 from maxmargin.validation import is_precomputed
 
@@ -35,9 +34,7 @@ def is_semidefinite(kernel: Any, coef0: float) -> bool:
     return kernel in ("linear", "rbf") or (kernel == "poly" and coef0 >= 0.0)
 
 
-def warn_if_indefinite(
-    kernel: Any, gram: Gram, *, coef0: float, eps: float, stacklevel: int
-) -> None:
+def warn_if_indefinite(kernel: Any, gram: Gram, *, coef0: float, eps: float) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
     Kernels that cannot have one (:func:`is_semidefinite`) are not looked at. A
@@ -55,8 +52,6 @@ def warn_if_indefinite(
         The parameter of the machine.
     eps : float
         Precision in which the values were made.
-    stacklevel : int
-        Whose line the warning shall show.
     """
     if is_semidefinite(kernel, coef0):
         return
@@ -72,13 +67,12 @@ def warn_if_indefinite(
     if lowest is not None:
         name = getattr(kernel, "__name__", str(kernel))
         part = "" if rows.size == gram.n else f" (on a sample of {rows.size} rows)"
-        warnings.warn(
+        warn(
             f"kernel {name} is not positive semi-definite: smallest eigenvalue "
             f"{lowest:.3g} of its matrix{part}. The solver may stop at a local optimum, "
             "and margin and certificate lose their meaning; use a kernel that is a dot "
             "product of features (linear, poly with coef0 ≥ 0, rbf)",
             IndefiniteKernelWarning,
-            stacklevel=stacklevel,
         )
 
 

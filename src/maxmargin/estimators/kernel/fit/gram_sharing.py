@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class Workbench(Protocol):
+class SharedGrams(Protocol):
     """The kernel matrices of all parts of one fit.
 
     ``share`` is the memory each of them has for its working set, in bytes; ``shared``
@@ -41,7 +41,7 @@ class Workbench(Protocol):
         """``work(number of the part, its Gram)`` for all; and kernel values computed."""
 
 
-def workbench(
+def shared_grams(
     gram: Any,
     parts: Sequence[Part],
     scheme: Scheme | None,
@@ -50,8 +50,8 @@ def workbench(
     *,
     again: bool = False,
     first: Index | None = None,
-) -> Workbench:
-    """The workbench that suits the parts.
+) -> SharedGrams:
+    """The kernel matrices of the parts, shared as far as memory goes.
 
     Parameters
     ----------

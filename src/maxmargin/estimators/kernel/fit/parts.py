@@ -60,6 +60,11 @@ class Part:
     follows = False  # whether the tolerance depends on the answer
     merges = True  # whether copies of a point can be one variable
 
+    @property
+    def batched(self) -> bool:
+        """Whether, if small, one compiled call can solve it from ``y`` and ``C``."""
+        return False
+
     def targets(self) -> Vector:
         """What must be equal for equal rows to be copies: nothing, as a rule."""
         return np.zeros(self.rows.size)

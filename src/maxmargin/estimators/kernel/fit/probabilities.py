@@ -24,8 +24,8 @@ from maxmargin.probability import (
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
-    from maxmargin.estimators.kernel.fit.fitting import Solution
     from maxmargin.estimators.kernel.prediction import Fitted
+    from maxmargin.estimators.machine import Solution
 
 
 def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:

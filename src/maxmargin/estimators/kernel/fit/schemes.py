@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Scheme:
 
     classes: NDArray[Any]
     codes: Index
+    solver: ClassVar[str] = ""  # the class of solver that it demands, if it does
 
     @property
     def lines(self) -> int:

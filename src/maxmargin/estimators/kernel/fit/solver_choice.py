@@ -1,28 +1,23 @@
-"""Which solver a fit uses: by its name, or one that a user has made."""
+"""The solver of a kernel fit: by its name, or one that a user has made."""
 
 from __future__ import annotations
 
-from typing import Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 from sklearn.utils import check_random_state
 
-import maxmargin.solvers
 from maxmargin.errors import InputError
-from maxmargin.estimators.kernel.prediction import is_linear
+from maxmargin.solvers import SOLVERS
 from maxmargin.solvers.wrapped import adopted
 
-# name → its class in maxmargin.solvers, and whether it draws random numbers
-_CLASSES = {
-    "auto": ("WorkingSetSmo", False),
-    "smo": ("WorkingSetSmo", False),
-    "smo-platt": ("PlattSmo", True),
-    "smo-simple": ("SimpleSmo", True),
-    "decomposition": ("Decomposition", False),
-    "chunking": ("Chunking", False),
-    "qp": ("QuadraticProgram", False),
-    "pegasos": ("Pegasos", True),
-}
-NAMES = tuple(_CLASSES)
+if TYPE_CHECKING:
+    from maxmargin.estimators.machine import Settings
+
+
+def names() -> tuple[str, ...]:
+    """What ``solver=`` may say."""
+    return ("auto", *SOLVERS.names())
 
 
 def is_solver(thing: Any) -> bool:
@@ -32,58 +27,63 @@ def is_solver(thing: Any) -> bool:
     return not isinstance(thing, type) and all(hasattr(thing, one) for one in wanted)
 
 
-def chosen_solver(estimator: Any, cache_bytes: int) -> Any:
-    """The solver a user named or made; only SVC has a choice.
+def chosen_solver(
+    settings: Settings, cache_bytes: int, *, linear: bool = False, demanded: str = ""
+) -> Any:
+    """The solver that a user named or made, or the one that suits.
 
-    One that was made is used as it is, with its own tolerance, limit and memory.
+    One that was made is used as it is, with its own tolerance, limit and memory. The
+    others get of these, and of a seed, what their constructors take.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the machine.
+    cache_bytes : int
+        Memory for kernel values.
+    linear : bool
+        Whether the kernel is linear.
+    demanded : str
+        The class of solver that the way to tell classes apart demands, if it does.
     """
-    name = getattr(estimator, "solver", "auto")
+    name = settings.solver
     if not isinstance(name, str):
         return adopted(name)
-    options: dict[str, Any] = {
-        "tol": float(estimator.tol),
-        "max_iter": int(estimator.max_iter),
-        "cache_bytes": cache_bytes,
-    }
-    if getattr(estimator, "multi_class", "ovo") == "crammer_singer":
-        return maxmargin.solvers.CrammerSinger(**options)
-    kind, seeded = _CLASSES[name]
-    if seeded:
-        random = check_random_state(estimator.random_state)
-        options["seed"] = int(random.randint(2**31 - 1))
-    if name in ("auto", "smo"):
-        options["shrinking"] = bool(estimator.shrinking)
-    if _goes_through_weights(estimator):
-        kind = "ThroughWeights"
-    made = getattr(maxmargin.solvers, kind)
-    if name == "pegasos":  # whose tol bounds the gap, and which is no exact solver
-        options["tol"] = max(options["tol"], made.tol)
-    return made(**options)
-
-
-def merges_copies(estimator: Any) -> bool:
-    """Whether its solver may see rows that are copies of each other as one.
-
-    That of production may. Those of the lectures, and a user's own, see every row; one
-    that goes through the weights has no kernel values to save.
-    """
-    joint = getattr(estimator, "multi_class", "ovo") == "crammer_singer"
-    plain = getattr(estimator, "solver", "auto") in ("auto", "smo")
-    return plain and not joint and not _goes_through_weights(estimator)
-
-
-def _goes_through_weights(estimator: Any) -> bool:
-    """Whether the kernel is linear and nobody counts pairs, of which it has none."""
-    return (
-        getattr(estimator, "solver", "auto") == "auto"
-        and is_linear(estimator.kernel)
-        and estimator.max_iter == -1
+    title = demanded
+    if not title and goes_through_weights(settings, linear=linear):
+        title = "ThroughWeights"
+    kind = (
+        SOLVERS.load(title) if title else SOLVERS.named("smo" if name == "auto" else name)
     )
+    known = signature(kind).parameters
+    options: dict[str, Any] = {
+        "tol": max(float(settings.tol), kind.least_tol),
+        "max_iter": int(settings.max_iter),
+        "cache_bytes": cache_bytes,
+        "shrinking": bool(settings.shrinking),
+    }
+    options = {name: value for name, value in options.items() if name in known}
+    if "seed" in known:
+        random = check_random_state(settings.random_state)
+        options["seed"] = int(random.randint(2**31 - 1))
+    return kind(**options)
+
+
+def is_production(settings: Settings) -> bool:
+    """Whether no other solver was asked for than the one for all purposes."""
+    return isinstance(settings.solver, str) and settings.solver in ("auto", "smo")
+
+
+def goes_through_weights(settings: Settings, *, linear: bool) -> bool:
+    """Whether the kernel is linear and no limit counts pairs, of which it has none."""
+    automatic = isinstance(settings.solver, str) and settings.solver == "auto"
+    return automatic and linear and settings.max_iter == -1
 
 
 def named_solver(name: str) -> Any:
     """A solver by the name that SVC knows it by, with its own defaults."""
-    if name not in _CLASSES:
-        msg = f"solver={name!r}: the names of solvers are {', '.join(map(repr, NAMES))}"
+    if name not in names():
+        known = ", ".join(map(repr, names()))
+        msg = f"solver={name!r}: the names of solvers are {known}"
         raise InputError(msg)
-    return getattr(maxmargin.solvers, _CLASSES[name][0])()
+    return SOLVERS.named("smo" if name == "auto" else name)()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.fitting import Task
+    from maxmargin.estimators.kernel.fit.solving import Task
     from maxmargin.estimators.kernel.prediction import Fitted
 
 
@@ -26,48 +26,45 @@ class Earlier(NamedTuple):
     support: Index
     model: Fitted
 
+    def coefficients(self, task: Task) -> list[Vector]:
+        """Coefficients of every part; the rows of the model must be these rows."""
+        support, model = self.support, self.model
+        same = self.shape == task.rows.shape
+        if same and task.scheme is not None:
+            same = self.classes is not None and np.array_equal(
+                self.classes, task.scheme.classes
+            )
+            same = same and model.dual_coef.shape[0] == task.scheme.lines
+        if same and task.scheme is not None:
+            owner = np.repeat(np.arange(model.k), np.diff(model.bounds))
+            now = task.scheme.codes[support]
+            same = bool(((now == owner) | (now == -1)).all())
+        if same and not task.precomputed:
+            same = _same_rows(task.rows[support], model.vectors)
+        if not same:
+            scheme, old = task.scheme, self.classes
+            classes = "" if scheme is None else f", classes {scheme.classes.tolist()}"
+            known = "" if old is None else f" with classes {old.tolist()}"
+            msg = (
+                "warm_start=True goes on from the model of the fit before, so X and y "
+                f"must be its X and y: it was fitted on shape {self.shape}{known}, and "
+                f"this X has shape {task.rows.shape}{classes} or other rows; set "
+                "warm_start=False to start anew"
+            )
+            raise InputError(msg)
+        if task.scheme is not None:
+            return task.scheme.restarts(task.parts, support, model.dual_coef)
+        coef = np.zeros(task.rows.shape[0])
+        coef[support] = model.dual_coef[0]
+        return [coef[task.parts[0].rows]]
 
-def earlier_model(estimator: Any) -> Earlier | None:
+
+def earlier_model(estimator: Any) -> Earlier:
     """Take what warm_start needs, before validation changes anything."""
-    if not (estimator.warm_start and hasattr(estimator, "dual_coef_")):
-        return None
     model = checked_model(estimator)
     support = np.asarray(estimator.support_, dtype=np.intp)
-    classes = getattr(estimator, "classes_", None)
+    classes = vars(estimator).get("classes_")
     return Earlier(estimator.shape_fit_, classes, support, model)
-
-
-def coefficients_to_go_on_from(before: Earlier, task: Task) -> list[Vector]:
-    """Coefficients of every part in the earlier model, whose rows must be these rows."""
-    support, model = before.support, before.model
-    same = before.shape == task.rows.shape
-    if same and task.scheme is not None:
-        same = before.classes is not None and np.array_equal(
-            before.classes, task.scheme.classes
-        )
-        same = same and model.dual_coef.shape[0] == task.scheme.lines
-    if same and task.scheme is not None:
-        owner = np.repeat(np.arange(model.k), np.diff(model.bounds))
-        now = task.scheme.codes[support]
-        same = bool(((now == owner) | (now == -1)).all())
-    if same and not task.precomputed:
-        same = _same_rows(task.rows[support], model.vectors)
-    if not same:
-        scheme, old = task.scheme, before.classes
-        classes = "" if scheme is None else f", classes {scheme.classes.tolist()}"
-        known = "" if old is None else f" with classes {old.tolist()}"
-        msg = (
-            "warm_start=True goes on from the model of the fit before, so X and y must "
-            f"be its X and y: it was fitted on shape {before.shape}{known}, and this X "
-            f"has shape {task.rows.shape}{classes} or other rows; set warm_start=False "
-            "to start anew"
-        )
-        raise InputError(msg)
-    if task.scheme is not None:
-        return task.scheme.restarts(task.parts, support, model.dual_coef)
-    coef = np.zeros(task.rows.shape[0])
-    coef[support] = model.dual_coef[0]
-    return [coef[task.parts[0].rows]]
 
 
 def _same_rows(rows: Any, vectors: Any) -> bool:

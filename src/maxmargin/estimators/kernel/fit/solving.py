@@ -1,0 +1,240 @@
+"""All problems of a kernel fit, solved: between checked arrays and fitted attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from maxmargin._interrupt import Interrupt
+from maxmargin.certificate import Run
+from maxmargin.estimators.kernel.fit.batch import (
+    FEW,
+    plain_margins,
+    solved_alone,
+    solved_together,
+)
+from maxmargin.estimators.kernel.fit.definiteness import warn_if_indefinite
+from maxmargin.estimators.kernel.fit.gram_sharing import shared_grams
+from maxmargin.estimators.kernel.fit.parts import judged, solve
+from maxmargin.estimators.kernel.fit.solver_choice import (
+    chosen_solver,
+    goes_through_weights,
+    is_production,
+)
+from maxmargin.estimators.machine import Solution
+from maxmargin.kernels.factory import training_gram
+from maxmargin.parallel import Workers
+from maxmargin.rows.duplicates import first_alike
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from maxmargin._arrays import Index, Vector
+    from maxmargin.estimators.kernel.fit.parts import Part, Solved
+    from maxmargin.estimators.kernel.fit.schemes import Scheme
+    from maxmargin.estimators.machine import Settings
+    from maxmargin.solvers.base import Observer
+
+
+class Task(NamedTuple):
+    """What a fit was given, checked."""
+
+    rows: Any  # X
+    kernel: Any  # as the factory understands it
+    gamma: float
+    parts: list[Part]
+    named: Any = "rbf"  # the kernel as the user gave it
+    coef0: float = 0.0
+    linear: bool = False  # whether features have weights
+    scheme: Scheme | None = None  # of several classes
+    folds: Index | None = None  # of every row of X, for probabilities
+    known: Mapping[str, Any] = {}  # fitted attributes that need no solution
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems."""
+        return len(self.parts)
+
+    @property
+    def demanded(self) -> str:
+        """The class of solver that the scheme demands, if it does."""
+        return "" if self.scheme is None else self.scheme.solver
+
+    @property
+    def precomputed(self) -> bool:
+        """Whether X is the kernel matrix."""
+        return isinstance(self.kernel, str)
+
+
+def solve_all(
+    tasks: Sequence[Task],
+    settings: Settings,
+    warm: Sequence[Vector] | None,
+    bridges: Sequence[Observer],
+) -> list[Solution]:
+    """Solve every part of the tasks, which differ in C alone, ascending.
+
+    A part is solved for one C after the other, each from the answer before; where an
+    answer holds for every larger C, it is not sought again.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        The same rows and parts, a C each.
+    settings : Settings
+        How to solve them.
+    warm : sequence of ndarray or None
+        Coefficients of every part to go on from.
+    bridges : sequence of Observer
+        Observers besides those of the settings.
+    """
+    first = tasks[0]
+    observers = [*settings.observers(first.n_problems * len(tasks)), *bridges]
+    again = len(tasks) > 1 or first.folds is not None
+    # Fast path: without observers, small classifiers are solved in one compiled call.
+    plain = None
+    if not (observers or again or warm is not None):
+        plain = plain_margins(first, settings)
+    if plain is not None:
+        solved = solved_together(first, plain, settings)
+        if solved is not None:
+            return [Solution(solved, n_kernel=first.rows.shape[0] ** 2)]
+    with (
+        Interrupt() as interrupt,
+        Workers(settings.n_jobs, interrupt.abandon) as workers,
+    ):
+        gram = training_gram(first.kernel, first.rows, workers=workers)
+        warn_if_indefinite(first.named, gram, coef0=first.coef0, eps=_eps(first.rows))
+        copies = _copies(first, settings)
+        grams = shared_grams(
+            gram, first.parts, first.scheme, settings.cache_bytes, workers,
+            again=again, first=copies,
+        )  # fmt: skip
+        solver = chosen_solver(
+            settings, grams.share, linear=first.linear, demanded=first.demanded
+        )
+        watching = [interrupt, *observers]
+        fit = _Fit(
+            tasks, warm, solver, plain, watching, workers, grams.share, not grams.shared
+        )
+        columns, n_kernel = grams.run(fit.column)
+    return _solutions(columns, n_kernel)
+
+
+def _eps(rows: Any) -> float:
+    """Relative rounding error of the features; 0 for anything but numbers."""
+    return float(np.finfo(rows.dtype).eps) if rows.dtype.kind == "f" else 0.0
+
+
+def _copies(task: Task, settings: Settings) -> Index | None:
+    """For every row the first that it is a copy of, where that saves something."""
+    # The few are solved in one call, watched or not to the same bits; and of brief pairs
+    # of classes merging takes longer than their kernel values do.
+    many = np.mean([part.rows.size for part in task.parts]) > FEW
+    formula = isinstance(task.kernel, tuple)  # neither a matrix nor somebody's function
+    # Solvers of the lectures, and a user's own, see every row; one that goes through the
+    # weights has no kernel values to save.
+    able = is_production(settings) and task.parts[0].merges
+    able = able and not goes_through_weights(settings, linear=task.linear)
+    if not (many and formula and able):
+        return None
+    if task.scheme is not None:
+        return first_alike(task.rows, task.scheme.codes)
+    (part,) = task.parts
+    targets = np.zeros(task.rows.shape[0])
+    targets[part.rows] = part.targets()
+    return first_alike(task.rows, targets)
+
+
+class _Step(NamedTuple):
+    """One part at one C."""
+
+    solved: Solved
+    held_out: Vector
+    others: list[Solved]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether every larger C has the same answer, in all folds too."""
+        return all(one.holds for one in [self.solved, *self.others])
+
+
+class _Fit(NamedTuple):
+    """What the problems of one fit share."""
+
+    tasks: Sequence[Task]
+    warm: Sequence[Vector] | None
+    solver: Any
+    plain: list[Any] | None  # the parts, if each may be solved in one compiled call
+    observers: Sequence[Any]  # the first is Ctrl-C
+    workers: Workers
+    share: int  # bytes of kernel values that each has
+    counted: bool  # whether a problem's kernel values are its own
+
+    def column(self, number: int, gram: Any) -> list[_Step]:
+        """One part at every C, with its folds if there are any."""
+        if self.plain is not None and not self.observers[0].pressed:
+            alone = solved_alone(
+                self.plain[number], gram, self.solver, self.share, counted=self.counted
+            )
+            if alone is not None:
+                return [_Step(alone, np.empty(0), [])]
+        parts = [task.parts[number] for task in self.tasks]
+        folds = self.tasks[0].folds
+        start = None if self.warm is None else self.warm[number]
+        found: list[_Step] = []
+        for now in self._along(parts, gram, start):
+            if folds is None:
+                found.append(_Step(now, np.empty(0), []))
+            elif found and found[-1].lasts:
+                found.append(_Step(now, found[-1].held_out, []))
+            else:
+                scores, others = self._out_of_fold(now, folds, gram)
+                found.append(_Step(now, scores, others))
+        return found
+
+    def _along(
+        self, parts: Sequence[Part], gram: Any, start: Vector | None
+    ) -> Iterator[Solved]:
+        """One part at every C, each from the answer before."""
+        before: Solved | None = None
+        for part in parts:
+            if before is not None and before.holds:
+                run = Run(before.stop, self.solver.tol, self.solver.criterion)
+                now = judged(part, part.problem(gram), before.model, run)
+            else:
+                now = solve(
+                    part, gram, self.solver,
+                    warm=start, observers=self.observers, counted=self.counted,
+                )  # fmt: skip
+            yield now
+            before = now
+            # A solver that cannot go on from an answer begins anew.
+            start = now.expansion.coef if self.solver.restarts else None
+
+    def _out_of_fold(
+        self, now: Solved, folds: Index, gram: Any
+    ) -> tuple[Vector, list[Solved]]:
+        from maxmargin.estimators.kernel.fit.folds import out_of_fold
+
+        mine = folds[now.part.rows]
+        return out_of_fold(now, mine, gram, self.solver, self.workers, self.observers)
+
+
+def _solutions(columns: list[list[_Step]], n_kernel: int) -> list[Solution]:
+    """The solution of every task; kernel values of a whole path are told once."""
+    solutions = []
+    for steps in zip(*columns, strict=True):
+        others = [fold for step in steps for fold in step.others]
+        n_kernel += sum(fold.certificate.n_kernel for fold in others)
+        solutions.append(
+            Solution(
+                solved=[step.solved for step in steps],
+                held_out=[step.held_out for step in steps],
+                others=others,
+                n_kernel=n_kernel,
+            )
+        )
+        n_kernel = 0
+    return solutions
