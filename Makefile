@@ -87,7 +87,7 @@ fuzz: $(STAMP)  ## a million inputs each: LIBSVM text, its models, our own (RUNS
 		PYTHONPATH=src:. $(PY) $$one -runs=$(or $(RUNS),1000000) -max_len=30000 \
 			-timeout=20 -rss_limit_mb=3000 || exit 1; done
 
-figures: $(STAMP)  ## run every example, pictures into figures/ and the README
+figures: $(STAMP)  ## run every example, pictures into figures/ and docs/images
 	@$(CACHED) $(PY) -m benchmarks.figures
 
 clean:  ## remove .venv, caches and build products

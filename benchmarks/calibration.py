@@ -9,7 +9,8 @@ for several seeds of the folds, and measures on test rows
   equally full bins, mean absolute difference (lower is better),
 - the seconds of a fit, interleaved, ours warmed up.
 
-Results go to ``benchmarks/results/calibration.json`` and to README.md.
+Results go to ``benchmarks/results/calibration.json`` and docs/results/calibration.md;
+``--pages`` writes the page from what is stored.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import argparse
 import json
 import statistics
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -28,13 +28,14 @@ from sklearn.svm import SVC as PeerSVC  # noqa: N811
 from tests import data
 
 import maxmargin
-from benchmarks.page import replace_between
+from benchmarks import page
+from benchmarks.speed import table as common
+from benchmarks.speed.machine import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-HERE = Path(__file__).parent
-MARKS = ("<!-- calibration: begin -->", "<!-- calibration: end -->")
+RESULTS = page.STORED / "calibration.json"
 
 
 class Case(NamedTuple):
@@ -132,21 +133,34 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def text(run: dict[str, Any]) -> str:
+    """A stored run as Markdown."""
+    about = run["machine"]  # a sentence in runs from before versions were recorded
+    where = about if isinstance(about, str) else common.machine(about)
+    return f"{table(run['rows'])}\n\n{where}"
+
+
+def publish(run: dict[str, Any]) -> None:
+    """Write a run to its page."""
+    page.write("calibration", text(run), page.RESULTS / "calibration.md")
+
+
 def main() -> None:
     """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--pages", action="store_true", help="measure nothing")
     chosen = parser.parse_args()
+    if chosen.pages:
+        publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+        return
     rows = [row for name in chosen.sets or SETS for row in measure(name, chosen.seeds)]
-    text = table(rows)
-    print(text)
+    run = {"machine": describe(), "seeds": chosen.seeds, "rows": rows}
+    print(text(run))
     if not chosen.sets:
-        stored = HERE / "results" / "calibration.json"
-        stored.write_text(
-            json.dumps({"seeds": chosen.seeds, "rows": rows}, indent=1) + "\n"
-        )
-        replace_between(MARKS, text)
+        RESULTS.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+        publish(run)
 
 
 if __name__ == "__main__":

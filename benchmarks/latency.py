@@ -1,6 +1,6 @@
 """How long people wait before anything happens, against the budgets of the design.
 
-    python -m benchmarks.latency [--json] [--readme]
+    python -m benchmarks.latency [--json] [--publish]
 
 Every figure is the median over fresh processes of the time inside the process, without
 the start of the interpreter. A first fit is counted over scikit-learn's import, which
@@ -18,11 +18,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.page import replace_between
-from benchmarks.speed import table
+from benchmarks import page
+from benchmarks.speed import machine, table
 
 SRC = Path(__file__).resolve().parents[1] / "src"
-MARKS = ("<!-- latency: begin -->", "<!-- latency: end -->")
+RESULTS = page.STORED / "latency.json"
 
 IMPORT = """
 import time
@@ -118,20 +118,29 @@ def records(rows: list[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def write_readme(rows: list[Row]) -> None:
-    """Put the rows between the markers of the README."""
-    replace_between(MARKS, table.latency(records(rows)))
+def text(run: dict[str, Any]) -> str:
+    """A stored run as Markdown."""
+    body = [[r["name"], f"{r['median']:.2f}", f"{r['budget']:g}"] for r in run["rows"]]
+    rows = table.grid(["", "median s", "budget s"], body)
+    return f"{rows}\n\n{table.machine(run['machine'])}"
+
+
+def publish(rows: list[Row]) -> None:
+    """Store the rows, and write them to their page."""
+    run = {"machine": machine.describe(), "rows": records(rows)}
+    RESULTS.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+    page.write("latency", text(run), page.RESULTS / "latency.md")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.latency", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
-    parser.add_argument("--readme", action="store_true", help="also put it in README.md")
+    parser.add_argument("--publish", action="store_true", help="also in docs/results")
     args = parser.parse_args()
     rows = measure()
-    if args.readme:
-        write_readme(rows)
+    if args.publish:
+        publish(rows)
     if args.json:
         print(json.dumps(records(rows), indent=2))
     else:

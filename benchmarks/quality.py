@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.quality [sets…]`` fits every machine on real data at the same
 tolerance, lets :func:`maxmargin.certify` measure each answer in float64, and writes
-``benchmarks/results/quality.json`` and the table between the markers in README.md.
+``benchmarks/results/quality.json`` and the table in docs/results/quality.md; ``--pages``
+writes the table from what is stored.
 
 Fits of one set run one after the other in one process, ours warmed up on a part of the
 data so that compilation is not counted. Seconds are medians of ``--repeat`` runs.
@@ -15,21 +16,19 @@ import json
 import statistics
 import time
 import warnings
-from pathlib import Path
 from typing import Any
 
 from sklearn import svm
 from tests import data
 
 import maxmargin
-from benchmarks.page import replace_between
+from benchmarks import page
 from benchmarks.speed import table as common
 from benchmarks.speed.datasets import SETS as PANEL
 from benchmarks.speed.datasets import Set
 from benchmarks.speed.machine import commit, describe
 
-HERE = Path(__file__).parent
-MARKS = ("<!-- quality: begin -->", "<!-- quality: end -->")
+RESULTS = page.STORED / "quality.json"
 TOL = 1e-3
 
 
@@ -149,33 +148,42 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def text(run: dict[str, Any]) -> str:
+    """A stored run as Markdown."""
+    about = run["machine"]  # a sentence in runs from before versions were recorded
+    where = about if isinstance(about, str) else common.machine(about)
+    parts = [table(run["rows"]), where, *common.notes(run)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def publish(run: dict[str, Any]) -> None:
+    """Write a run to its page."""
+    page.write("quality", text(run), page.RESULTS / "quality.md")
+
+
 def main() -> None:
     """Measure, print, and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", metavar="SET")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--pages", action="store_true", help="measure nothing")
     chosen = parser.parse_args()
+    known = json.loads(RESULTS.read_text(encoding="utf-8"))
+    if chosen.pages:
+        publish(known)
+        return
     unknown = [name for name in chosen.sets if name not in SETS]
     if unknown:
         parser.error(f"no such set: {', '.join(unknown)}; there are {', '.join(SETS)}")
     warnings.simplefilter("ignore")  # a peer's own warnings are not ours to show
-    results = HERE / "results"
-    results.mkdir(exist_ok=True)
-    stored = results / "quality.json"
-    known = json.loads(stored.read_text())["rows"] if stored.exists() else []
-    by_set = {
-        name: [row for row in known if row["set"] == name and "parameters" in row]
-        for name in SETS
-    }
+    by_set = {name: [r for r in known["rows"] if r["set"] == name] for name in SETS}
     for name in chosen.sets or SETS:
         by_set[name] = measure(name, chosen.repeat)
     rows = [row for name in SETS for row in by_set[name]]
-    text = table(rows)
-    print(text)
     run = {"machine": describe(), "tol": TOL, "rows": rows}
-    stored.write_text(json.dumps(run, indent=1) + "\n")
-    told = [text, common.machine(run["machine"]), *common.notes(run)]
-    replace_between(MARKS, "\n\n".join(one for one in told if one))
+    print(text(run))
+    RESULTS.write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
+    publish(run)
 
 
 if __name__ == "__main__":

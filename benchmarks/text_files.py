@@ -5,7 +5,8 @@
 A file of 200 MB (``--quick``: 20 MB) is made by repeating ijcnn1 and a9a, and a second
 one with the same rows times π, whose values have 16 or 17 digits. Runs are interleaved,
 ours after one that is not timed (it compiles); figures are medians. Both readers must
-return the same matrix to the bit, and both writers files that are read back to it.
+return the same matrix to the bit, and both writers files that are read back to it. A run
+of full size is also written to docs/results/files.md.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import numpy as np
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from tests import data
 
+from benchmarks import page
+from benchmarks.speed import table as common
 from benchmarks.speed.machine import describe
 from maxmargin.data_files.svmlight import read_svmlight, write_svmlight
 
@@ -150,9 +153,10 @@ def main() -> None:
             rows.append(reading(what, path, args.repeats))
             rows.append(writing(what, path, args.repeats))
             path.unlink()
-    print(table(rows))
-    facts = describe()
-    print(f"\n{facts['processor']}, {facts['cores']} cores; median of {args.repeats}.")
+    text = f"{table(rows)}\n\n{common.machine(describe())}"
+    print(text)
+    if not args.quick:
+        page.write("files", text, page.RESULTS / "files.md")
 
 
 if __name__ == "__main__":

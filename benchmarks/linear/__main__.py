@@ -1,11 +1,11 @@
 """Fit seconds of linear machines, ours and the peers', at equal measured duality gaps.
 
-    python -m benchmarks.linear                 everything; rewrites README and docs
+    python -m benchmarks.linear                 everything; rewrites the pages
     python -m benchmarks.linear a9a w8a         a part: printed, kept in .cache/linear
     python -m benchmarks.linear --quick         a look in under 3 minutes
     python -m benchmarks.linear a9a --merge     measure a part anew, put it in the results
     python -m benchmarks.linear --curves        growth and memory alone, into the results
-    python -m benchmarks.linear --pages         README and docs from the stored results
+    python -m benchmarks.linear --pages         the pages from the stored results
     python -m benchmarks.linear covtype --solvers auto newton     solvers of ours
 
 Every library works in a process of its own and they take turns; only the calls of the
@@ -31,7 +31,7 @@ from benchmarks.linear.datasets import LOSSES, SETS, load, problem_of
 from benchmarks.linear.measure import row
 from benchmarks.linear.race import Plan
 from benchmarks.linear.score import lines
-from benchmarks.page import README
+from benchmarks.page import HOME, STORED
 from benchmarks.peers.linear import ALL, versions
 from benchmarks.speed import machine, memory
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-RESULTS = README.parent / "benchmarks" / "results" / "linear.json"
-PARTS = README.parent / ".cache" / "linear"
+RESULTS = STORED / "linear.json"
+PARTS = HOME / ".cache" / "linear"
 QUICK = Plan(repeat=1, cap=1.0, start=30.0, rows=1000, patience=10.0)
 QUICK_SETS = ("covtype", "synthetic-C1", "a9a", "w8a", "sparse1m", "houses", "abalone")
 QUICK_SIZES = (5000, 10_000, 20_000)
@@ -166,7 +166,7 @@ def add_curves(plan: Plan) -> None:
     finally:
         for child in children:
             child.stop()
-    publish(run)
+    pages.publish(run)
 
 
 def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
@@ -178,19 +178,13 @@ def merged(stored: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     return {**stored, "rows": rows, "notes": notes}
 
 
-def publish(run: dict[str, Any]) -> None:
-    """On the pages, and say which have no place for it."""
-    for name in pages.publish(run):
-        print(f"{name} has no {pages.MARKS[0]} … {pages.MARKS[1]}: not written")
-
-
 def main(given: list[str] | None = None) -> None:
     """Measure, print, and write the results."""
     # Ended from outside, the children must end too: as after any other exception.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     chosen = arguments(given)
     if chosen.pages:
-        publish(json.loads(RESULTS.read_text(encoding="utf-8")))
+        pages.publish(json.loads(RESULTS.read_text(encoding="utf-8")))
         return
     plan = Plan(repeat=chosen.repeat, cap=chosen.cap, rows=chosen.rows)
     if chosen.curves:
@@ -209,7 +203,7 @@ def main(given: list[str] | None = None) -> None:
         run = merged(json.loads(RESULTS.read_text(encoding="utf-8")), run)
     if chosen.whole or chosen.merge:
         save(run, RESULTS)
-        publish(run)
+        pages.publish(run)
     else:
         pages.draw(run, PARTS)
     page = PARTS / f"{name}.md"

@@ -1,10 +1,10 @@
-"""A stored run as text and pictures; of a whole run also in README.md and docs/."""
+"""A stored run as text and pictures; a whole run also goes into docs/results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import page
+from benchmarks import page, ratios
 from benchmarks.linear import growth, plots, score, table
 from benchmarks.speed import table as common
 from benchmarks.speed.plots import curves
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "publish", "text"]
 
-MARKS = ("<!-- linear: begin -->", "<!-- linear: end -->")
-DOCS = page.README.parent / "docs"
-PAGES = (page.README, DOCS / "linear.md")
-IMAGES = DOCS / "images"
+PAGE = page.RESULTS / "linear-machines.md"
 BARS = "linear_ratios.png"
 STOPPED = (
     f"To a gap of {growth.TARGET:g}; a library stops growing after a run over "
@@ -35,7 +32,7 @@ def _picture(case: str) -> str:
     return f"linear_growth_{case.replace(', ', '_').replace(' ', '_')}.png"
 
 
-def text(run: dict[str, Any], images: str = "images") -> str:
+def text(run: dict[str, Any], images: str = "../images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
     parts = [common.machine(run["machine"]), *common.notes(run)]
@@ -70,24 +67,8 @@ def draw(run: dict[str, Any], folder: Path) -> None:
     run["drawn"] = True
 
 
-def publish(run: dict[str, Any]) -> list[str]:
-    """README.md shows fits and means, docs/linear.md everything.
-
-    Returns the names of the pages that have no place for it.
-    """
-    draw(run, IMAGES)
-    found = _found(run)
-    short = [table.means(found)]
-    for target, lines in found.items():
-        short += [f"Seconds to a relative duality gap of {target:g}:"]
-        short += [table.fits(lines), table.legend(lines)]
-    short += [common.machine(run["machine"]), *common.notes(run)]
-    without = []
-    for where, parts in zip(PAGES, (short, [text(run)]), strict=True):
-        whole = where.read_text(encoding="utf-8") if where.exists() else ""
-        if all(mark in whole for mark in MARKS):
-            content = "\n\n".join(part for part in parts if part)
-            page.replace_between(MARKS, content, where)
-        else:
-            without.append(where.name)
-    return without
+def publish(run: dict[str, Any]) -> None:
+    """Write the whole run to its page, and the README's ratios from what is stored."""
+    draw(run, page.IMAGES)
+    page.write("linear", text(run), PAGE)
+    ratios.publish()

@@ -1,10 +1,10 @@
 """Fit and predict seconds of this library and its peers, judged by one referee.
 
-    python -m benchmarks.speed                 everything; rewrites README and docs
+    python -m benchmarks.speed                 everything; rewrites the pages
     python -m benchmarks.speed usps letter     a part: printed, kept in .cache/speed
     python -m benchmarks.speed --quick         a look at everything in under 3 minutes
     python -m benchmarks.speed usps --merge    measure a part anew, put it in the results
-    python -m benchmarks.speed --pages         README and docs from the stored results
+    python -m benchmarks.speed --pages         the pages from the stored results
     python -m benchmarks.speed --pages FILE    … from a run that was kept: now the stored
 
 Every library works in a process of its own and they take turns; only the calls of the
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from tests.data import DataMissing
 
 from benchmarks import latency
-from benchmarks.page import README
+from benchmarks.page import HOME, STORED
 from benchmarks.peers import ALL
 from benchmarks.speed import footprint, growth, machine, memory, pages, table
 from benchmarks.speed.datasets import SETS, Task
@@ -38,8 +38,8 @@ from benchmarks.speed.score import lines
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RESULTS = README.parent / "benchmarks" / "results" / "speed.json"
-PARTS = README.parent / ".cache" / "speed"
+RESULTS = STORED / "speed.json"
+PARTS = HOME / ".cache" / "speed"
 DTYPES = ("float64", "float32")
 REPEAT = 3  # what the pages promise
 QUICK = Plan(repeat=1, cap=5.0, start=15.0, rows=1100, warm=0.0)  # first runs count
@@ -118,8 +118,6 @@ def measure(chosen: argparse.Namespace, plan: Plan, kept: Path) -> dict[str, Any
         with told(run, "memory"):
             run["memory"] = footprint.measure(cases, plan)
         save(run, kept)
-    if not chosen.quick:
-        run["latency"] = latency.records(latency.measure())
     return run
 
 
@@ -158,6 +156,8 @@ def main(given: list[str] | None = None) -> None:
     if chosen.whole or chosen.merge:
         save(run, RESULTS)
         pages.publish(run)
+        if chosen.whole:
+            latency.publish(latency.measure())
     else:
         pages.draw(run, PARTS)
     page = PARTS / f"{name}.md"

@@ -1,10 +1,10 @@
-"""A stored run as text and pictures; of a whole run also in README.md and docs/."""
+"""A stored run as text and pictures; a whole run also goes into docs/results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.page import README, replace_between
+from benchmarks import page, ratios
 from benchmarks.speed import plots, score, table
 from benchmarks.speed.growth import ASYMPTOTIC, STOP
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw", "publish", "text"]
 
-MARKS = ("<!-- speed: begin -->", "<!-- speed: end -->")
-DOCS = README.parent / "docs"
-IMAGES = DOCS / "images"
+PAGE = page.RESULTS / "kernel-machines.md"
 STOPPED = (
     f"Exponents from {ASYMPTOTIC:,} rows on. – not run: a library is asked for no more "
     f"rows after a run over {STOP:.0f} s, or none. ThunderSVM works in float32; answers "
@@ -35,7 +33,7 @@ def _legend(run: dict[str, Any], lines: list[Line]) -> str:
     return table.legend(lines, run["rows"][0]["tol"])
 
 
-def text(run: dict[str, Any], images: str = "images") -> str:
+def text(run: dict[str, Any], images: str = "../images") -> str:
     """Everything that was measured, as Markdown."""
     found = _found(run)
     parts = [table.machine(run["machine"]), *table.notes(run)]
@@ -60,8 +58,6 @@ def text(run: dict[str, Any], images: str = "images") -> str:
         parts.append(f"![Fit seconds against rows]({images}/{GROWTH})")
     if run.get("memory"):
         parts += ["## Memory", table.memory(run["memory"])]
-    if run.get("latency"):
-        parts += ["## Latency", table.latency(run["latency"])]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -75,16 +71,7 @@ def draw(run: dict[str, Any], folder: Path) -> None:
 
 
 def publish(run: dict[str, Any]) -> None:
-    """README.md shows the float64 rows and all means, docs/speed.md everything."""
-    draw(run, IMAGES)
-    found = _found(run)
-    lines = found["float64"]
-    short = [
-        table.fits(lines),
-        _legend(run, lines),
-        table.means(found),
-        table.machine(run["machine"]),
-        *table.notes(run),
-    ]
-    replace_between(MARKS, "\n\n".join(part for part in short if part))
-    replace_between(MARKS, text(run), DOCS / "speed.md")
+    """Write the whole run to its page, and the README's ratios from what is stored."""
+    draw(run, page.IMAGES)
+    page.write("speed", text(run), PAGE)
+    ratios.publish()

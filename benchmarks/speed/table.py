@@ -17,7 +17,6 @@ __all__ = [
     "goals",
     "grid",
     "growth",
-    "latency",
     "legend",
     "machine",
     "means",
@@ -296,12 +295,6 @@ def memory(records: list[dict[str, Any]]) -> str:
         body.append([one["set"], one["machine"], *cells])
     head = ["set", "library", "cache MB", "above warm-up MB", "allowed", "violation"]
     return grid(head, body)
-
-
-def latency(records: list[dict[str, Any]]) -> str:
-    """Import and first fits."""
-    body = [[r["name"], f"{r['median']:.2f}", f"{r['budget']:g}"] for r in records]
-    return grid(["", "median s", "budget s"], body)
 
 
 def notes(run: dict[str, Any]) -> list[str]:

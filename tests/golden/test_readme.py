@@ -1,43 +1,34 @@
-"""The README's examples, run as they are printed, one after the other."""
+"""The examples of README.md and docs, run as they are printed, one after the other."""
 
 import doctest
-import re
-from pathlib import Path
 
-HOME = Path(__file__).resolve().parents[2]
-README = HOME / "README.md"
+import pytest
+from benchmarks import page
+
+# How many examples a page has at least: a page that lost its Python blocks must fail.
+LEAST = {
+    page.README: 10,
+    page.DOCS / "guide.md": 25,
+    page.DOCS / "solvers.md": 15,
+}
 
 
-def test_the_examples_print_what_they_say(tmp_path, monkeypatch):
+@pytest.mark.parametrize("where", LEAST, ids=lambda where: where.name)
+def test_the_examples_print_what_they_say(where, tmp_path, monkeypatch):
     import matplotlib.pyplot as plt
 
     plt.switch_backend("Agg")
-    monkeypatch.chdir(tmp_path)  # one of them writes a film
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
-    test = doctest.DocTestParser().get_doctest(
-        "\n".join(blocks), {}, "README", str(README), 0
-    )
+    monkeypatch.chdir(tmp_path)  # some of them write pictures, films and models
+    test = doctest.DocTest(page.examples(where), {}, where.name, str(where), 0, None)
     result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
-    assert result.attempted >= 16
+    assert result.attempted >= LEAST[where]
     plt.close("all")
     assert result.failed == 0
+    if where == page.README:  # which shows the picture that its example draws
+        assert (tmp_path / "boundary.png").stat().st_size > 10_000
 
 
-def test_what_it_links_is_there():
-    text = README.read_text("utf-8")
-    images = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
-    assert len(images) >= 2
-    for image in images:
-        assert (HOME / image).stat().st_size > 10_000, image
-
-
-def test_every_block_of_real_figures_is_filled():
-    text = README.read_text("utf-8")
-    blocks = re.findall(r"<!-- (\w+): begin -->\n(.*?)<!-- \1: end -->", text, re.DOTALL)
-    assert {name for name, _ in blocks} >= {
-        "quality",
-        "calibration",
-        "latency",
-        "solvers",
-    }
-    assert all(len(body.splitlines()) > 4 for _, body in blocks)
+def test_solvers_are_compared_on_their_page():
+    table = page.between("solvers", page.DOCS / "solvers.md")
+    assert len(table.splitlines()) > 10
+    assert "The exact solvers' duals differ by" in table

@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from benchmarks.page import replace_between
+from benchmarks import page, ratios
 from benchmarks.peers import ALL, OURS, Machine, Missing
 from benchmarks.speed import growth, limit, memory, pages, score, table
 from benchmarks.speed.__main__ import arguments, merged
@@ -303,16 +303,12 @@ def test_exponents():
 
 
 def test_pages_and_pictures(tmp_path, monkeypatch):
-    for page in ("README.md", "speed.md"):
-        (tmp_path / page).write_text("before\n" + "\n".join(pages.MARKS) + "\nafter\n")
-    monkeypatch.setattr(pages, "DOCS", tmp_path)
-    monkeypatch.setattr(pages, "IMAGES", tmp_path / "images")
-    readme = tmp_path / "README.md"
-    monkeypatch.setattr(
-        pages,
-        "replace_between",
-        lambda marks, text, page=readme: replace_between(marks, text, page),
-    )
+    long, readme = tmp_path / "kernel-machines.md", tmp_path / "README.md"
+    for where, name in ((long, "speed"), (readme, "ratios")):
+        where.write_text(f"before\n<!-- {name}: begin -->\n<!-- {name}: end -->\nafter\n")
+    monkeypatch.setattr(pages, "PAGE", long)
+    monkeypatch.setattr(page, "README", readme)
+    monkeypatch.setattr(page, "IMAGES", tmp_path / "images")
     run = {
         "machine": describe(),
         "rows": [
@@ -323,18 +319,18 @@ def test_pages_and_pictures(tmp_path, monkeypatch):
         "memory": [
             {"set": "a9a", "machine": OURS, "cache": 200, "above": 321.4, "allowed": 500}
         ],
-        "latency": [{"name": "import", "median": 0.02, "budget": 0.3}],
     }
     pages.publish(json.loads(json.dumps(run)))
-    short, long = readme.read_text(), (tmp_path / "speed.md").read_text()
-    assert short.startswith("before\n")
-    assert short.endswith("after\n")
-    assert "**1.00** | 8.00 | 8.00×" in short
-    assert "| float32 | 1 | 0.80×" in short
-    assert "## Fit seconds, float32" in long
-    assert "| a9a | maxmargin | 200 | 321 | 500 |" in long
+    told = long.read_text()
+    assert told.startswith("before\n")
+    assert told.endswith("after\n")
+    assert "**1.00** | 8.00 | 8.00×" in told
+    assert "| float32 | 1 | 0.80×" in told
+    assert "## Fit seconds, float32" in told
+    assert "| a9a | maxmargin | 200 | 321 | 500 |" in told
+    assert page.between("ratios", readme) == ratios.text()
     for name in (pages.BARS, pages.GROWTH):
-        assert f"](images/{name})" in long
+        assert f"](../images/{name})" in told
         assert (tmp_path / "images" / name).stat().st_size > 1000
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from benchmarks import page, ratios
 from benchmarks.linear import pages, referee, score, table
 from benchmarks.linear.__main__ import arguments, merged
 from benchmarks.linear.child import Child, contestants
@@ -244,15 +245,16 @@ def run_of(*rows):
 
 
 def test_pages_and_pictures(tmp_path, monkeypatch):
-    readme, docs = tmp_path / "README.md", tmp_path / "linear.md"
-    readme.write_text("nothing for us here\n")
-    docs.write_text("before\n" + "\n".join(pages.MARKS) + "\nafter\n")
-    monkeypatch.setattr(pages, "PAGES", (readme, docs))
-    monkeypatch.setattr(pages, "IMAGES", tmp_path / "images")
+    where, readme = tmp_path / "linear-machines.md", tmp_path / "README.md"
+    for one, name in ((where, "linear"), (readme, "ratios")):
+        one.write_text(f"before\n<!-- {name}: begin -->\n<!-- {name}: end -->\nafter\n")
+    monkeypatch.setattr(pages, "PAGE", where)
+    monkeypatch.setattr(page, "README", readme)
+    monkeypatch.setattr(page, "IMAGES", tmp_path / "images")
     run = run_of(row(ours=entry(2.0), sklearn=entry(6.0)))
-    assert pages.publish(json.loads(json.dumps(run))) == ["README.md"]
-    assert readme.read_text() == "nothing for us here\n"
-    long = docs.read_text()
+    pages.publish(json.loads(json.dumps(run)))
+    assert page.between("ratios", readme) == ratios.text()
+    long = where.read_text()
     assert long.startswith("before\n")
     assert long.endswith("after\n")
     assert "| sparse | 1e-06 | 1 | 3.00×" in long
@@ -260,7 +262,7 @@ def test_pages_and_pictures(tmp_path, monkeypatch):
     assert "| **a9a** (32,561 × 123) | 0.200 | 0.400 | 0.100 | 2.00× |" in long
     assert "| maxmargin | 0.100 | 1.00 | 1.00 |" in long
     for name in (pages.BARS, "linear_growth_covtype_hinge.png"):
-        assert f"](images/{name})" in long
+        assert f"](../images/{name})" in long
         assert (tmp_path / "images" / name).stat().st_size > 1000
 
 
