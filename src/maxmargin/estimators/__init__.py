@@ -2,6 +2,7 @@
 
 - :mod:`~maxmargin.estimators.parameters`: what every constructor parameter may be.
 - :mod:`~maxmargin.estimators.magnitude`: whether kernel values can be represented.
+- :mod:`~maxmargin.estimators.machine`: the frame of every fit.
 - :mod:`~maxmargin.estimators.kernel`: machines with a kernel.
 - :mod:`~maxmargin.estimators.linear`: machines without one.
 - :mod:`~maxmargin.estimators.convergence_warnings`: a fit that ended early, and advice.
@@ -16,13 +17,18 @@ from maxmargin._lazy import exports
 from maxmargin._registry import Entry, Registry
 
 if TYPE_CHECKING:
+    from maxmargin.estimators.kernel.classifier import KernelClassifier
+    from maxmargin.estimators.kernel.fit.parts import NuPart, Part
     from maxmargin.estimators.kernel.nu_svc import NuSVC
     from maxmargin.estimators.kernel.nu_svr import NuSVR
     from maxmargin.estimators.kernel.one_class import OneClassSVM
+    from maxmargin.estimators.kernel.outliers import OutlierMachine
+    from maxmargin.estimators.kernel.regressor import KernelRegressor
     from maxmargin.estimators.kernel.svc import SVC
     from maxmargin.estimators.kernel.svdd import SVDD
     from maxmargin.estimators.kernel.svr import SVR
     from maxmargin.estimators.linear.averaged_sgd import AveragedSGDClassifier
+    from maxmargin.estimators.linear.machine import LinearMachine
     from maxmargin.estimators.linear.pegasos import PegasosClassifier
     from maxmargin.estimators.linear.svc import LinearSVC
     from maxmargin.estimators.linear.svr import LinearSVR
@@ -33,11 +39,17 @@ __all__ = [
     "SVDD",
     "SVR",
     "AveragedSGDClassifier",
+    "KernelClassifier",
+    "KernelRegressor",
+    "LinearMachine",
     "LinearSVC",
     "LinearSVR",
+    "NuPart",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
+    "OutlierMachine",
+    "Part",
     "PegasosClassifier",
 ]
 
@@ -65,6 +77,15 @@ MACHINES = Registry(
 """Every machine. The command line takes the first of a task where none is named."""
 
 _HERE = "estimators."
-_HOME = {title: home.removeprefix(_HERE) for title, home in MACHINES.homes().items()}
+_HOME = {
+    **{title: home.removeprefix(_HERE) for title, home in MACHINES.homes().items()},
+    # What a machine from outside is built on.
+    "KernelClassifier": "kernel.classifier",
+    "KernelRegressor": "kernel.regressor",
+    "LinearMachine": "linear.machine",
+    "NuPart": "kernel.fit.parts",
+    "OutlierMachine": "kernel.outliers",
+    "Part": "kernel.fit.parts",
+}
 
 __getattr__, __dir__ = exports(__name__, _HOME)

@@ -23,7 +23,14 @@ from maxmargin._lazy import exports
 from maxmargin._registry import Entry, Registry
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.base import Measures, Snapshot, Solver, Status, drive
+    from maxmargin.solvers.base import (
+        Measures,
+        Snapshot,
+        Solver,
+        Status,
+        Steppable,
+        drive,
+    )
     from maxmargin.solvers.classes.crammer_singer import CrammerSinger
     from maxmargin.solvers.lectures.chunking import Chunking
     from maxmargin.solvers.lectures.coordinate_ascent import CoordinateAscent
@@ -62,6 +69,7 @@ _HOME = {
     "Snapshot": "base",
     "Solver": "base",
     "Status": "base",
+    "Steppable": "base",
     "Step": "step",
     "drive": "base",
 }
@@ -82,6 +90,7 @@ __all__ = [
     "Solver",
     "Status",
     "Step",
+    "Steppable",
     "ThroughWeights",
     "WorkingSetSmo",
     "drive",

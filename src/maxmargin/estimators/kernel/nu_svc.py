@@ -41,7 +41,7 @@ class NuMargin(NuPart):
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """ν-SVC."""
-        weight = self._weights(kept)
+        weight = self.weights_of(kept)
         nu = self.nu if kept is None else min(self.nu, largest_nu(self.y, weight))
         return nu_svc(gram, self.y, weight, nu)
 

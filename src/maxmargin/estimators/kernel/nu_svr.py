@@ -34,7 +34,7 @@ class NuTube(Part):
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """ν-SVR."""
-        return nu_svr(TwinGram(gram), self.z, self._prices(self.C, kept), self.nu)
+        return nu_svr(TwinGram(gram), self.z, self.prices(self.C, kept), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """β = α − α*."""

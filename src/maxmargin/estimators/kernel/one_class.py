@@ -26,7 +26,7 @@ class Support(NuPart):
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """One-class SVM."""
-        return one_class(gram, self._weights(kept), self.nu)
+        return one_class(gram, self.weights_of(kept), self.nu)
 
 
 class OneClassSVM(OutlierMachine):

@@ -38,7 +38,7 @@ class Margin(Part):
         return c_svc(
             gram,
             self.y,
-            self._prices(self.C, kept),
+            self.prices(self.C, kept),
             squared=self.squared,
             fit_intercept=self.fit_intercept,
         )

@@ -34,7 +34,7 @@ class Ball(NuPart):
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """SVDD."""
-        return svdd(gram, self._weights(kept), self.nu)
+        return svdd(gram, self.weights_of(kept), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""

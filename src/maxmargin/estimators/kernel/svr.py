@@ -25,7 +25,7 @@ class Tube(Part):
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
         """ε-SVR."""
-        return epsilon_svr(gram, self.z, self._prices(self.C, kept), self.epsilon)
+        return epsilon_svr(gram, self.z, self.prices(self.C, kept), self.epsilon)
 
     def targets(self) -> Vector:
         """The numbers to be met."""

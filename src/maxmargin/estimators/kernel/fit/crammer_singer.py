@@ -37,7 +37,7 @@ class Joint(Part):
     def problem(self, gram: Gram, kept: Vector | None = None) -> Any:
         """Crammer and Singer's programme."""
         own = ShiftedGram(gram) if self.fit_intercept else gram
-        prices = self._prices(self.C, kept)
+        prices = self.prices(self.C, kept)
         return JointProblem(own, self.y.astype(np.intp), prices, self.n_classes)
 
     def expansion(self, problem: Any, model: Any) -> Expansion:  # noqa: ARG002

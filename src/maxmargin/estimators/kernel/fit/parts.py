@@ -119,11 +119,13 @@ class Part:
         scores: Vector = outputs[: self.rows.size]
         return scores
 
-    def _weights(self, kept: Vector | None) -> Vector:
+    def weights_of(self, kept: Vector | None) -> Vector:
+        """The weight of every row, 0 for rows that are held out."""
         return self.weight if kept is None else self.weight * kept
 
-    def _prices(self, C: float, kept: Vector | None) -> Vector:
-        weight = self._weights(kept)
+    def prices(self, C: float, kept: Vector | None) -> Vector:
+        """C times the weight of every row, 0 for rows that are held out."""
+        weight = self.weights_of(kept)
         # inf·0 is no price: a row without weight costs nothing
         return np.multiply(C, weight, out=np.zeros_like(weight), where=weight > 0.0)
 
