@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from maxmargin.estimators import MACHINES, KernelRegressor, Part
-from maxmargin.problem import epsilon_svr
+from maxmargin.problem import epsilon_svr, row_prices
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,8 +17,8 @@ class Deviations(Part):
     z: Any
     C: float
 
-    def problem(self, gram, kept=None):
-        return epsilon_svr(gram, self.z, self.prices(self.C, kept), 0.0)
+    def instance(self, gram, weight):
+        return epsilon_svr(gram, self.z, row_prices(self.C, weight), 0.0)
 
 
 class LeastDeviations(KernelRegressor):

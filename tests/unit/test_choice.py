@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.solvers.smo import partners as _choice
+from maxmargin.solvers.smo import selection as _choice
 
 
 def chosen(merit, count, *, above):

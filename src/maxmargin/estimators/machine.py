@@ -7,7 +7,6 @@ of the answer (``_attributes``); the rest is the same for all, with or without a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator, clone
@@ -15,8 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from maxmargin._callback_bridge import CallbackSupport, bridge_for
 from maxmargin.certificate import Certificate, worst_of
 from maxmargin.errors import InputError
-from maxmargin.estimators.parameters import Rule, check_parameters
-from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
+from maxmargin.estimators.parameters import Rule, Settings, check_parameters
 from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
@@ -25,41 +23,6 @@ if TYPE_CHECKING:
     from maxmargin.solvers.base import Observer, Snapshot
 
 _OF_X = ("n_features_in_", "feature_names_in_")  # set by the checks of X
-
-
-class Settings(NamedTuple):
-    """The parameters of a machine that solvers, threads and observers need."""
-
-    tol: float
-    max_iter: int
-    solver: Any = "auto"
-    shrinking: bool = True
-    cache_size: float = 200.0  # MB
-    random_state: Any = None
-    n_jobs: int | None = None
-    time_limit: float | None = None
-    verbose: bool | int = False
-    callbacks: Any = None
-
-    @property
-    def cache_bytes(self) -> int:
-        """Memory for kernel values."""
-        return int(self.cache_size * (1 << 20))
-
-    def observers(self, problems: int) -> list[Observer]:
-        """The observers of a fit of so many problems: clock, progress bar, callbacks."""
-        observers: list[Observer] = []
-        if self.time_limit is not None:
-            observers.append(TimeLimit(float(self.time_limit)))
-        if self.verbose:
-            observers.append(Progress(tol=float(self.tol), total=problems))
-        given = self.callbacks
-        if given is None:
-            given = ()
-        elif not isinstance(given, Iterable):
-            given = (given,)
-        # Problems run in threads; callbacks are called one at a time.
-        return [*observers, *(Locked(as_observer(thing)) for thing in given)]
 
 
 class Solution(NamedTuple):

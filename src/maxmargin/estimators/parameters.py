@@ -21,11 +21,14 @@ from maxmargin.estimators.kernel.fit.solver_choice import names as solver_names
 from maxmargin.estimators.magnitude import check_magnitude
 from maxmargin.kernels import Kernel, Polynomial, Precomputed
 from maxmargin.kernels.scale import scale_gamma
+from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from maxmargin.solvers.base import Observer
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
@@ -310,3 +313,38 @@ def _checked_object(kernel: Kernel, X: Any) -> float:
     elif not isinstance(kernel, Precomputed):
         check_magnitude(X, lambda norm2: norm2)
     return 0.0
+
+
+class Settings(NamedTuple):
+    """The parameters of a machine that solvers, threads and observers need."""
+
+    tol: float
+    max_iter: int
+    solver: Any = "auto"
+    shrinking: bool = True
+    cache_size: float = 200.0  # MB
+    random_state: Any = None
+    n_jobs: int | None = None
+    time_limit: float | None = None
+    verbose: bool | int = False
+    callbacks: Any = None
+
+    @property
+    def cache_bytes(self) -> int:
+        """Memory for kernel values."""
+        return int(self.cache_size * (1 << 20))
+
+    def observers(self, problems: int) -> list[Observer]:
+        """The observers of a fit of so many problems: clock, progress bar, callbacks."""
+        observers: list[Observer] = []
+        if self.time_limit is not None:
+            observers.append(TimeLimit(float(self.time_limit)))
+        if self.verbose:
+            observers.append(Progress(tol=float(self.tol), total=problems))
+        given = self.callbacks
+        if given is None:
+            given = ()
+        elif not isinstance(given, Iterable):
+            given = (given,)
+        # Problems run in threads; callbacks are called one at a time.
+        return [*observers, *(Locked(as_observer(thing)) for thing in given)]

@@ -31,7 +31,16 @@ from maxmargin.problem.linear import (
     linear_svr,
 )
 from maxmargin.problem.linear_crammer_singer import LinearJointModel, LinearJointProblem
-from maxmargin.problem.machines import c_svc, epsilon_svr, nu_svc, nu_svr, one_class, svdd
+from maxmargin.problem.machines import (
+    c_svc,
+    epsilon_svr,
+    is_inside,
+    nu_svc,
+    nu_svr,
+    one_class,
+    row_prices,
+    svdd,
+)
 from maxmargin.problem.passes import paid, prices, worth
 from maxmargin.problem.row_losses import BoxLoss, SmoothLoss
 from maxmargin.problem.template import (
@@ -39,6 +48,7 @@ from maxmargin.problem.template import (
     Problem,
     dual_value,
     extremes,
+    hulls_meet,
     imbalance,
     model_of,
     objective,
@@ -80,7 +90,9 @@ __all__ = [
     "dual_value",
     "epsilon_svr",
     "extremes",
+    "hulls_meet",
     "imbalance",
+    "is_inside",
     "joint_dual",
     "joint_imbalance",
     "joint_objective",
@@ -101,6 +113,7 @@ __all__ = [
     "one_class",
     "paid",
     "prices",
+    "row_prices",
     "scores",
     "svdd",
     "violation",

@@ -171,3 +171,14 @@ def svdd(gram: Gram, weight: Vector, nu: float) -> Problem:
         ridge=np.zeros_like(weight),
         sums=(mass,),
     )
+
+
+def row_prices(C: float, weight: Vector) -> Vector:
+    """C times the weight of every row; 0 without weight, at C = ∞ too."""
+    return np.multiply(C, weight, out=np.zeros_like(weight), where=weight > 0.0)
+
+
+def is_inside(problem: Problem, beta: Vector) -> bool:
+    """Whether no coefficient but 0 is at a bound: a larger C then changes nothing."""
+    bound = (beta == problem.lower) | (beta == problem.upper)
+    return not bool((bound & (beta != 0.0)).any())

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Vector
     from maxmargin.kernels.gram.contract import Gram
 
+_SEPARATED = 1e-6  # rounding: hulls closer than this, relative to the data, overlap
 NO_PRICE = 1e-300  # a C up to which 1/(2C), a squared loss's ridge, is no number any more
 
 
@@ -283,3 +284,17 @@ def _between(lo: float, hi: float) -> float:
         msg = "every point has a zero box: no point can carry weight"
         raise InputError(msg)
     return finite[0]
+
+
+def hulls_meet(
+    problem: Problem, beta: Vector, F: Vector, members: NDArray[np.intp], size: float
+) -> bool:
+    """Hard margin: whether the convex hulls of the classes touch, as far as one can see.
+
+    β/Σ|β| names a point in either hull, 2‖w‖/Σ|β| apart, an upper bound of the margin:
+    when it vanishes against ``size``, the largest norm of a point, there is none.
+    ``F`` and ``beta`` are those of ``members``, which hold all weight.
+    """
+    total = float(np.abs(beta).sum())
+    norm = np.sqrt(max(0.0, float(beta @ (F - problem.p[members]))))
+    return total > 0.0 and bool(2.0 * norm < _SEPARATED * size * total)

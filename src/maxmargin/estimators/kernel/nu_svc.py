@@ -39,10 +39,11 @@ class NuMargin(NuPart):
     y: Vector
     follows = True
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """ν-SVC."""
-        weight = self.weights_of(kept)
-        nu = self.nu if kept is None else min(self.nu, largest_nu(self.y, weight))
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
+        """ν-SVC; of fewer rows with the largest ν there is, if that is less."""
+        nu = self.nu
+        if weight is not self.weight:
+            nu = min(nu, largest_nu(self.y, weight))
         return nu_svc(gram, self.y, weight, nu)
 
     def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002

@@ -11,7 +11,7 @@ from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 from maxmargin.estimators.kernel.regressor import KernelRegressor
 from maxmargin.estimators.parameters import FINITE_C
 from maxmargin.kernels.gram.twins import TwinGram
-from maxmargin.problem import nu_svr
+from maxmargin.problem import nu_svr, row_prices
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
@@ -32,9 +32,9 @@ class NuTube(Part):
     nu: float
     merges = False  # its matrix is that of twins
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
         """ν-SVR."""
-        return nu_svr(TwinGram(gram), self.z, self.prices(self.C, kept), self.nu)
+        return nu_svr(TwinGram(gram), self.z, row_prices(self.C, weight), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """β = α − α*."""

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 class Support(NuPart):
     """The one-class machine."""
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
         """One-class SVM."""
-        return one_class(gram, self.weights_of(kept), self.nu)
+        return one_class(gram, weight, self.nu)
 
 
 class OneClassSVM(OutlierMachine):

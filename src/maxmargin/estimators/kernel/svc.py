@@ -10,8 +10,8 @@ import numpy as np
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.classifier import KernelClassifier
 from maxmargin.estimators.kernel.fit.crammer_singer import Joint
-from maxmargin.estimators.kernel.fit.parts import Part, inside
-from maxmargin.problem import c_svc
+from maxmargin.estimators.kernel.fit.parts import Part
+from maxmargin.problem import c_svc, is_inside, row_prices
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
@@ -33,19 +33,19 @@ class Margin(Part):
         """The hinge at a price, with an intercept."""
         return self.fit_intercept and not self.squared and self.C < np.inf
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
         """C-SVC."""
         return c_svc(
             gram,
             self.y,
-            self.prices(self.C, kept),
+            row_prices(self.C, weight),
             squared=self.squared,
             fit_intercept=self.fit_intercept,
         )
 
     def outlives(self, problem: Problem, model: Model) -> bool:
         """No α at C: a larger C changes nothing."""
-        return not self.squared and inside(problem, model)
+        return not self.squared and is_inside(problem, model.beta)
 
 
 class SVC(KernelClassifier):

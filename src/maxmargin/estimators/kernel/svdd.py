@@ -32,9 +32,9 @@ class Ball(NuPart):
         """M = νN, the sum of the problem's β."""
         return self.nu * float(self.weight.sum())
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
         """SVDD."""
-        return svdd(gram, self.weights_of(kept), self.nu)
+        return svdd(gram, weight, self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.estimators.kernel.fit.parts import Part, inside
+from maxmargin.estimators.kernel.fit.parts import Part
 from maxmargin.estimators.kernel.regressor import KernelRegressor
-from maxmargin.problem import epsilon_svr
+from maxmargin.problem import epsilon_svr, is_inside, row_prices
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
@@ -23,9 +23,9 @@ class Tube(Part):
     C: float
     epsilon: float
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
         """ε-SVR."""
-        return epsilon_svr(gram, self.z, self.prices(self.C, kept), self.epsilon)
+        return epsilon_svr(gram, self.z, row_prices(self.C, weight), self.epsilon)
 
     def targets(self) -> Vector:
         """The numbers to be met."""
@@ -33,7 +33,7 @@ class Tube(Part):
 
     def outlives(self, problem: Problem, model: Model) -> bool:
         """No |β| at C: a larger C changes nothing."""
-        return inside(problem, model)
+        return is_inside(problem, model.beta)
 
 
 class SVR(KernelRegressor):

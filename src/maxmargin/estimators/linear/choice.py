@@ -45,7 +45,7 @@ from maxmargin.solvers.wrapped import adopted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from maxmargin.estimators.machine import Settings
+    from maxmargin.estimators.parameters import Settings
     from maxmargin.problem import LinearProblem
 
 FEW_ROWS = 5000  # whose products all fit into 200 MB

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Table, Vector
     from maxmargin.estimators.linear.warm_start import Before
-    from maxmargin.estimators.machine import Settings
+    from maxmargin.estimators.parameters import Settings
     from maxmargin.solvers.base import Observer
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.problem import Problem, extremes, scores
+from maxmargin.problem import Problem, extremes, hulls_meet, scores
 from maxmargin.solvers.smo import pairs as _pairs
-from maxmargin.solvers.smo.verification import hulls_meet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -43,13 +43,13 @@ from maxmargin.problem import (
     Problem,
     WarmStart,
     dual_value,
+    hulls_meet,
     model_of,
     violation,
 )
 from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.feasible import feasible
 from maxmargin.solvers.oracle.polish import resolved, snapped
-from maxmargin.solvers.smo.verification import hulls_meet
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:

@@ -3,12 +3,10 @@
 - :mod:`~maxmargin.solvers.smo.working_set`: the solver, from start to stop.
 - :mod:`~maxmargin.solvers.smo.state`: what it remembers.
 - :mod:`~maxmargin.solvers.smo.selection`: which points enter and leave the working set.
-- :mod:`~maxmargin.solvers.smo.partners`: the best partner of a point.
 - :mod:`~maxmargin.solvers.smo.pairs`: the compiled loop over pairs.
-- :mod:`~maxmargin.solvers.smo.gradients`: gradients, kept up to date.
+- :mod:`~maxmargin.solvers.smo.gradients`: gradients, and their check in float64.
 - :mod:`~maxmargin.solvers.smo.shrinking`: points whose gradients can wait.
 - :mod:`~maxmargin.solvers.smo.active_set`: free points, solved together by Newton.
 - :mod:`~maxmargin.solvers.smo.turns`: when that is worth its cost.
-- :mod:`~maxmargin.solvers.smo.verification`: the end, checked in float64.
 - :mod:`~maxmargin.solvers.smo.batch`: several small problems in one compiled call.
 """

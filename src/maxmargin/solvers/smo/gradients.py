@@ -6,6 +6,12 @@ gone into it. In the phase FOLD a column is multiplied by what its β has change
 gradient in scope was true, otherwise by β itself. Points whose new gradient is known
 already, those that moved together on K_WW or were in focus until now, are ``told`` with
 it and cost no kernel value.
+
+Verification: a gradient accumulated from float32 kernel values is wrong by some drift. It
+matters for two claims: that the violation is at most tol, which a few points near the
+extremes decide, and that primal and dual are what the certificate says, for which the
+support vectors count (points beyond the margin without weight add nothing to either).
+Only these are computed again in float64.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin.problem import dual_value, extremes, scores
 from maxmargin.solvers.smo.shrinking import scope_of
 from maxmargin.solvers.smo.state import Phase
 
@@ -23,8 +30,10 @@ if TYPE_CHECKING:
     from maxmargin.solvers.smo.state import State
 
 NOBODY = np.empty(0, np.intp), np.empty(0)  # is told a gradient
-_SHARP = 0.1  # of tol, that W's own gradients may be wrong by
-_PANELS = 256  # columns of a kernel product below which tiles are not filled well
+_SHARP = 0.1  # policy: share of tol that W's own gradients may be wrong by
+_PANELS = 256  # policy: columns of a kernel product, fewer do not fill tiles well
+_WITNESSES = 16  # policy: support vectors that tell how wrong F is, whatever decides
+_VAGUE = 1e-6  # policy: relative error of the objective that is not accepted
 
 
 def bring_up(problem: Problem, state: State, told: Index, gradient: Vector) -> None:
@@ -104,3 +113,35 @@ def settle(problem: Problem, state: State) -> None:
     scope.gradient[scope.place[state.told]] = state.told_gradient
     scope.applied[:] = state.beta
     state.phase = Phase.SELECT
+
+
+def first_slack(tol: float, F: Vector) -> float:
+    """A distance well over the rounding error that F usually has."""
+    return tol + 1e-5 * (1.0 + float(np.abs(F).max(initial=0.0)))
+
+
+def deciding_points(problem: Problem, beta: Vector, F: Vector, slack: float) -> Index:
+    """Points whose price of rising or falling is within ``slack`` of violating.
+
+    With a sum it is compared with the extremes of the other kind, without one with 0.
+    Some support vectors are always among them: where nobody is near, a wrong F would
+    be believed without a look.
+    """
+    up, low = scores(problem, beta, F)
+    if problem.sums:
+        ends = np.array(extremes(problem, up, low))[problem.side]
+        near = (up < ends[:, 1] + slack) | (low > ends[:, 0] - slack)
+    else:
+        near = (up < slack) | (low > -slack)
+    support = np.flatnonzero(beta)
+    near[support[:: max(1, support.size // _WITNESSES)]] = True
+    return np.flatnonzero(near)
+
+
+def objective_is_vague(problem: Problem, beta: Vector, F: Vector, drift: float) -> bool:
+    """Whether errors of size ``drift`` in F would show in the objective.
+
+    Rounding errors are independent, so their sum with β grows with ‖β‖₂; 4 is caution.
+    """
+    dual = abs(dual_value(problem, beta, F))
+    return 4.0 * drift * float(np.linalg.norm(beta)) > _VAGUE * dual

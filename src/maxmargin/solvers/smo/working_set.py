@@ -43,6 +43,7 @@ from maxmargin.problem import (
     Problem,
     WarmStart,
     dual_value,
+    hulls_meet,
     model_of,
     prices,
     violation,
@@ -54,16 +55,15 @@ from maxmargin.solvers.gram_memory import WorkingMemory, capacity
 from maxmargin.solvers.smo import gradients
 from maxmargin.solvers.smo import pairs as _pairs
 from maxmargin.solvers.smo import turns as _turns
+from maxmargin.solvers.smo.gradients import (
+    deciding_points,
+    first_slack,
+    objective_is_vague,
+)
 from maxmargin.solvers.smo.selection import exchange, whole_matrix
 from maxmargin.solvers.smo.shrinking import near_points, scope_of
 from maxmargin.solvers.smo.state import Phase, State, story
 from maxmargin.solvers.smo.turns import SLICE, pairs_of_a_slice
-from maxmargin.solvers.smo.verification import (
-    deciding_points,
-    first_slack,
-    hulls_meet,
-    objective_is_vague,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

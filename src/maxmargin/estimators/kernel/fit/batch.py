@@ -31,7 +31,7 @@ from maxmargin.solvers.smo.selection import admits_all
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.solving import Task
-    from maxmargin.estimators.machine import Settings
+    from maxmargin.estimators.parameters import Settings
     from maxmargin.solvers.smo.batch import Answer
 
 DOUBLE = np.dtype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 from maxmargin.estimators.kernel.fit.schemes import Duals, Scheme, grouped
 from maxmargin.kernels.gram.plus_constant import ShiftedGram
-from maxmargin.problem import JointProblem
+from maxmargin.problem import JointProblem, row_prices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +34,10 @@ class Joint(Part):
     fit_intercept: bool = True
     merges = False
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Any:
+    def instance(self, gram: Gram, weight: Vector) -> Any:
         """Crammer and Singer's programme."""
         own = ShiftedGram(gram) if self.fit_intercept else gram
-        prices = self.prices(self.C, kept)
+        prices = row_prices(self.C, weight)
         return JointProblem(own, self.y.astype(np.intp), prices, self.n_classes)
 
     def expansion(self, problem: Any, model: Any) -> Expansion:  # noqa: ARG002

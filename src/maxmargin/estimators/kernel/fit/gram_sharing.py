@@ -7,7 +7,8 @@ results are the same for every number of threads.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,30 +16,37 @@ from maxmargin.estimators.kernel.fit.schemes import OneVsOne
 from maxmargin.kernels.gram.class_tables import PairGrams
 from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
 from maxmargin.kernels.gram.row_cache import StoredGram, binary_gram
-from maxmargin.parallel import Workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from maxmargin._arrays import Index
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.schemes import Scheme
-
-Result = TypeVar("Result")
+    from maxmargin.parallel import Workers
 
 
 class SharedGrams(Protocol):
     """The kernel matrices of all parts of one fit.
 
     ``share`` is the memory each of them has for its working set, in bytes; ``shared``
-    whether all parts ask one matrix, whose counter then belongs to none of them.
+    whether all parts ask one matrix, whose counter then belongs to none of them;
+    ``at_once`` how many parts are solved at a time.
     """
 
     share: int
     shared: bool
+    at_once: int
 
-    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
-        """``work(number of the part, its Gram)`` for all; and kernel values computed."""
+    def take(self, number: int) -> Any:
+        """The Gram of a part."""
+
+    def give_back(self, gram: Any) -> None:
+        """The part is solved; its kernel values may be forgotten."""
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed for all parts that were given back."""
 
 
 def shared_grams(
@@ -95,6 +103,7 @@ class _Single:
     """One problem, which has all threads and all memory."""
 
     shared = False
+    at_once = 1
 
     def __init__(
         self, gram: Any, part: Part, cache_bytes: int, again: bool, first: Index | None
@@ -102,12 +111,19 @@ class _Single:
         own, place = _of_rows(gram, part, first)
         kept, self.share = binary_gram(own, cache_bytes, again=again)
         self._gram = _of_all(kept, place)
+        self._before = self._gram.n_kernel
 
-    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
-        """The one problem."""
-        before = self._gram.n_kernel
-        found = work(0, self._gram)
-        return [found], int(self._gram.n_kernel - before)
+    def take(self, number: int) -> Any:  # noqa: ARG002
+        """The one Gram."""
+        return self._gram
+
+    def give_back(self, gram: Any) -> None:
+        """Nothing to be done."""
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed."""
+        return int(self._gram.n_kernel - self._before)
 
 
 class _Pairs:
@@ -130,25 +146,30 @@ class _Pairs:
             self._places = [place for _, place in found]
         self._sizes = [one.size for one in members]
         self._grams = PairGrams(gram, members, cache_bytes, workers)
-        self._pairs, self._workers = scheme.pairs, workers
+        self._pairs, self._counts = scheme.pairs, Lock()
+        self._own = 0
+        most = self._grams.at_once
+        self.at_once = 1 if most == 1 else min(workers.count, most)
         self.share = self._grams.share
 
-    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
-        """All pairs."""
+    def take(self, number: int) -> Any:
+        """That of a pair of classes."""
+        i, j = self._pairs[number]
+        _, gram = self._grams.pair(i, j)
+        return _of_all(gram, self._place(i, j))
 
-        def one(number: int) -> tuple[Result, int]:
-            _, gram = self._grams.pair(*self._pairs[number])
-            found = work(number, _of_all(gram, self._place(*self._pairs[number])))
-            if isinstance(gram, StoredGram):
-                gram.forget()
-            return found, int(gram.n_kernel)
+    def give_back(self, gram: Any) -> None:
+        """What the pair alone had kept is forgotten."""
+        own = gram.distinct if isinstance(gram, CopiedGram) else gram
+        if isinstance(own, StoredGram):
+            own.forget()
+        with self._counts:
+            self._own += int(own.n_kernel)
 
-        most = self._grams.at_once
-        count = 1 if most == 1 else min(self._workers.count, most)
-        with Workers(count, self._workers.on_failure) as outside:
-            found = outside.map(one, range(len(self._pairs)))
-        own = sum(count for _, count in found)
-        return [result for result, _ in found], self._grams.n_kernel + own
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed, those that pairs share included."""
+        return int(self._grams.n_kernel + self._own)
 
     def _place(self, i: int, j: int) -> Index | None:
         """Which of the pair's distinct points its rows are."""
@@ -175,18 +196,21 @@ class _Rests:
         first: Index | None,
     ) -> None:
         own, place = _of_rows(gram, parts[0], first)
-        self._count, self._workers = len(parts), workers
         need = own.n**2 * own.precisions[0].itemsize
-        self._stored = own.cost > 0.0 and need <= cache_bytes // 2
-        self.share = max(1, cache_bytes // 8) if self._stored else cache_bytes
-        self._gram = _of_all(StoredGram(own) if self._stored else own, place)
+        stored = own.cost > 0.0 and need <= cache_bytes // 2
+        self.at_once = min(4, workers.count) if stored else 1
+        self.share = max(1, cache_bytes // 8) if stored else cache_bytes
+        self._gram = _of_all(StoredGram(own) if stored else own, place)
+        self._before = self._gram.n_kernel
 
-    def run(self, work: Callable[[int, Any], Result]) -> tuple[list[Result], int]:
-        """All classes."""
-        before = self._gram.n_kernel
-        at_once = min(4, self._workers.count) if self._stored else 1
-        with Workers(at_once, self._workers.on_failure) as outside:
-            found = outside.map(
-                lambda number: work(number, self._gram), range(self._count)
-            )
-        return found, int(self._gram.n_kernel - before)
+    def take(self, number: int) -> Any:  # noqa: ARG002
+        """The Gram of all."""
+        return self._gram
+
+    def give_back(self, gram: Any) -> None:
+        """Nothing to be done: the others want it."""
+
+    @property
+    def n_kernel(self) -> int:
+        """Kernel values computed."""
+        return int(self._gram.n_kernel - self._before)

@@ -69,9 +69,13 @@ class Part:
         """What must be equal for equal rows to be copies: nothing, as a rule."""
         return np.zeros(self.rows.size)
 
-    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """The instance of the template; rows whose ``kept`` is 0 get the box [0, 0]."""
+    def instance(self, gram: Gram, weight: Vector) -> Problem:
+        """The instance of the template, with these weights of the rows."""
         raise NotImplementedError
+
+    def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
+        """The instance to be solved; rows whose ``kept`` is 0 get the box [0, 0]."""
+        return self.instance(gram, self.weight if kept is None else self.weight * kept)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """The decision function of a solver's model."""
@@ -118,22 +122,6 @@ class Part:
         outputs = model.gradient - problem.ridge * model.beta - problem.p + model.bias
         scores: Vector = outputs[: self.rows.size]
         return scores
-
-    def weights_of(self, kept: Vector | None) -> Vector:
-        """The weight of every row, 0 for rows that are held out."""
-        return self.weight if kept is None else self.weight * kept
-
-    def prices(self, C: float, kept: Vector | None) -> Vector:
-        """C times the weight of every row, 0 for rows that are held out."""
-        weight = self.weights_of(kept)
-        # inf·0 is no price: a row without weight costs nothing
-        return np.multiply(C, weight, out=np.zeros_like(weight), where=weight > 0.0)
-
-
-def inside(problem: Problem, model: Model) -> bool:
-    """Whether no coefficient but 0 is at a bound."""
-    bound = (model.beta == problem.lower) | (model.beta == problem.upper)
-    return not bool((bound & (model.beta != 0.0)).any())
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from maxmargin.solvers import SOLVERS
 from maxmargin.solvers.wrapped import adopted
 
 if TYPE_CHECKING:
-    from maxmargin.estimators.machine import Settings
+    from maxmargin.estimators.parameters import Settings
 
 
 def names() -> tuple[str, ...]:

@@ -28,12 +28,13 @@ from maxmargin.parallel import Workers
 from maxmargin.rows.duplicates import first_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from maxmargin._arrays import Index, Vector
+    from maxmargin.estimators.kernel.fit.gram_sharing import SharedGrams
     from maxmargin.estimators.kernel.fit.parts import Part, Solved
     from maxmargin.estimators.kernel.fit.schemes import Scheme
-    from maxmargin.estimators.machine import Settings
+    from maxmargin.estimators.parameters import Settings
     from maxmargin.solvers.base import Observer
 
 
@@ -115,11 +116,14 @@ def solve_all(
             settings, grams.share, linear=first.linear, demanded=first.demanded
         )
         watching = [interrupt, *observers]
-        fit = _Fit(
-            tasks, warm, solver, plain, watching, workers, grams.share, not grams.shared
-        )
-        columns, n_kernel = grams.run(fit.column)
-    return _solutions(columns, n_kernel)
+        fit = _Fit(tasks, warm, solver, plain, watching, workers, grams)
+        numbers = range(first.n_problems)
+        if grams.at_once == 1:
+            columns = [fit.column(number) for number in numbers]
+        else:
+            with Workers(grams.at_once, workers.on_failure) as outside:
+                columns = outside.map(fit.column, numbers)
+    return _solutions(columns, grams.n_kernel)
 
 
 def _eps(rows: Any) -> float:
@@ -169,55 +173,55 @@ class _Fit(NamedTuple):
     plain: list[Any] | None  # the parts, if each may be solved in one compiled call
     observers: Sequence[Any]  # the first is Ctrl-C
     workers: Workers
-    share: int  # bytes of kernel values that each has
-    counted: bool  # whether a problem's kernel values are its own
+    grams: SharedGrams
 
-    def column(self, number: int, gram: Any) -> list[_Step]:
+    def column(self, number: int) -> list[_Step]:
         """One part at every C, with its folds if there are any."""
+        gram, counted = self.grams.take(number), not self.grams.shared
+        found: list[_Step] = []
         if self.plain is not None and not self.observers[0].pressed:
             alone = solved_alone(
-                self.plain[number], gram, self.solver, self.share, counted=self.counted
+                self.plain[number], gram, self.solver, self.grams.share, counted=counted
             )
             if alone is not None:
-                return [_Step(alone, np.empty(0), [])]
-        parts = [task.parts[number] for task in self.tasks]
-        folds = self.tasks[0].folds
-        start = None if self.warm is None else self.warm[number]
-        found: list[_Step] = []
-        for now in self._along(parts, gram, start):
-            if folds is None:
-                found.append(_Step(now, np.empty(0), []))
-            elif found and found[-1].lasts:
-                found.append(_Step(now, found[-1].held_out, []))
-            else:
-                scores, others = self._out_of_fold(now, folds, gram)
-                found.append(_Step(now, scores, others))
+                found = [_Step(alone, np.empty(0), [])]
+        if not found:
+            start = None if self.warm is None else self.warm[number]
+            parts = [task.parts[number] for task in self.tasks]
+            found = self._along(parts, gram, start, counted)
+        self.grams.give_back(gram)
         return found
 
     def _along(
-        self, parts: Sequence[Part], gram: Any, start: Vector | None
-    ) -> Iterator[Solved]:
+        self, parts: Sequence[Part], gram: Any, start: Vector | None, counted: bool
+    ) -> list[_Step]:
         """One part at every C, each from the answer before."""
-        before: Solved | None = None
+        found: list[_Step] = []
         for part in parts:
-            if before is not None and before.holds:
-                run = Run(before.stop, self.solver.tol, self.solver.criterion)
-                now = judged(part, part.problem(gram), before.model, run)
+            before = found[-1] if found else None
+            if before is not None and before.solved.holds:
+                run = Run(before.solved.stop, self.solver.tol, self.solver.criterion)
+                now = judged(part, part.problem(gram), before.solved.model, run)
             else:
                 now = solve(
                     part, gram, self.solver,
-                    warm=start, observers=self.observers, counted=self.counted,
+                    warm=start, observers=self.observers, counted=counted,
                 )  # fmt: skip
-            yield now
-            before = now
+            scores: Vector = np.empty(0)
+            others: list[Solved] = []
+            if before is not None and before.lasts:
+                scores = before.held_out
+            elif self.tasks[0].folds is not None:
+                scores, others = self._out_of_fold(now, gram)
+            found.append(_Step(now, scores, others))
             # A solver that cannot go on from an answer begins anew.
             start = now.expansion.coef if self.solver.restarts else None
+        return found
 
-    def _out_of_fold(
-        self, now: Solved, folds: Index, gram: Any
-    ) -> tuple[Vector, list[Solved]]:
+    def _out_of_fold(self, now: Solved, gram: Any) -> tuple[Vector, list[Solved]]:
         from maxmargin.estimators.kernel.fit.folds import out_of_fold
 
+        folds: Any = self.tasks[0].folds
         mine = folds[now.part.rows]
         return out_of_fold(now, mine, gram, self.solver, self.workers, self.observers)
 
