@@ -109,6 +109,10 @@ class MarginLoss:
     def __repr__(self) -> str:
         return f"<loss {self.name}>"
 
+    def __reduce__(self) -> tuple[Callable[[str], MarginLoss], tuple[str]]:
+        # By name: problems and states that hold a loss are pickled and shipped.
+        return _registered, (self.name,)
+
     @property
     def __name__(self) -> str:
         return self.name
@@ -116,6 +120,13 @@ class MarginLoss:
 
 LOSSES: dict[str, MarginLoss] = {}
 """Every loss by its name."""
+
+
+def _registered(name: str) -> MarginLoss:
+    if name not in LOSSES:
+        msg = f"the loss {name!r} is not known: import the module that registers it first"
+        raise InputError(msg)
+    return LOSSES[name]
 
 
 def register(loss: MarginLoss) -> MarginLoss:

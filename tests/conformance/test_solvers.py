@@ -331,7 +331,7 @@ def test_goes_on_from_a_solution(make, case):
     solver, problem = make(case), case.build()
     first = reference(make, case)
     warm = first.model.beta.copy()
-    state = solver.start(problem, warm)
+    state = solver.start(problem, problem.warm_start(warm))
     assert solver.model(problem, state).gradient == pytest.approx(
         first.model.gradient, abs=1e-4
     )
@@ -373,7 +373,7 @@ def test_goes_on_with_half_the_price(make, case):
     X, y, C = case.points()
     half = case._replace(points=lambda: type(case.points())(X, y, 0.5 * C))
     solver, problem = make(case), half.build()
-    state = solver.start(problem, reference(make, case).model.beta)
+    state = solver.start(problem, problem.warm_start(reference(make, case).model.beta))
     beta = solver.model(problem, state).beta
     assert in_box(problem, beta)
     assert missed(problem, beta) <= 1e-12
@@ -419,7 +419,7 @@ def test_pegasos_takes_no_warm_start():
     case = UNBALANCED[0]
     problem = case.build()
     with pytest.raises(InputError, match="warm_start=False"):
-        pegasos(case).start(problem, np.full(problem.n, 0.5))
+        pegasos(case).start(problem, problem.warm_start(np.full(problem.n, 0.5)))
 
 
 # --- the end before the end -------------------------------------------------------------

@@ -5,8 +5,8 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from maxmargin.certificate import Certificate, worst_of
-from maxmargin.estimators.kernel.fit.own_certificate import certificate_of
+from maxmargin.certificate import Certificate, Run, certificate_of, worst_of
+from maxmargin.errors import Stop
 from maxmargin.problem import Model, c_svc
 
 Y = np.array([-1.0, 1.0])
@@ -16,8 +16,8 @@ def lecture(**changes):
     """The certificate of S1's two points with C = ¼."""
     problem = c_svc(None, Y, np.full(2, 0.25))
     model = Model(0.25 * Y, np.array([0.5, -0.5]), 0.0, (-0.5, 0.5))
-    told = {"tol": 1e-3, "stop": "done", "n_iter": 7, "n_kernel": 1234, "seconds": 0.5}
-    return replace(certificate_of(problem, model, **told), **changes)
+    run = Run(Stop.CONVERGED, 1e-3, "violation", 7, 1234, 0.5)
+    return replace(certificate_of(problem, model, run), **changes)
 
 
 def test_figures():
@@ -33,14 +33,13 @@ def test_figures():
 def test_counts_and_balance():
     problem = c_svc(None, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4))
     beta = np.array([1.0, -0.25, 0.0, -1.0])
-    told = {"tol": 1e-3, "stop": "", "n_iter": 0, "n_kernel": 0, "seconds": 0.0}
-    found = certificate_of(problem, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), **told)
+    run = Run(Stop.UNKNOWN, 1e-3, "violation")
+    found = certificate_of(problem, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), run)
     assert (found.n_support, found.n_free, found.n_bound) == (3, 1, 2)
     assert found.balance == pytest.approx(0.25 / 2.25)
     free = c_svc(None, np.array([1.0, -1.0, 1.0, -1.0]), np.ones(4), fit_intercept=False)
     assert (
-        certificate_of(free, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), **told).balance
-        == 0
+        certificate_of(free, Model(beta, np.zeros(4), 0.0, (0.0, 0.0)), run).balance == 0
     )
 
 
@@ -66,7 +65,7 @@ def test_printing():
         "intercept   in [-0.5, 0.5]",
         "support     2 vectors: 0 free, 2 at bound",
         "work        7 iterations, 1,234 kernel values, 0.5 s",
-        "stop        done",
+        "stop        converged: the optimality conditions hold within tol",
     ]
 
 

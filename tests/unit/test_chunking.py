@@ -195,7 +195,10 @@ def test_too_large_a_subset_says_what_to_do():
     with pytest.raises(InputError, match=words):
         run(solver, problem)
     with pytest.raises(InputError, match=r"120 points .120 of them support vectors."):
-        solver.start(problem, np.where(np.arange(270) < 120, -problem.p, 0.0) * 0.5)
+        solver.start(
+            problem,
+            problem.warm_start(np.where(np.arange(270) < 120, -problem.p, 0.0) * 0.5),
+        )
 
 
 def test_only_rows_of_newcomers_are_computed():
@@ -387,7 +390,9 @@ def test_overflow_is_an_error():
     problem = c_svc(TableGram(K), np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 1e200))
     warm = np.array([1e200, 1e200, -1e200, -1e200])
     with np.errstate(all="ignore"), pytest.raises(NumericalError, match="overflows"):
-        run(Chunking(), problem, state=Chunking().start(problem, warm))
+        run(
+            Chunking(), problem, state=Chunking().start(problem, problem.warm_start(warm))
+        )
 
 
 def test_what_is_told():

@@ -77,7 +77,7 @@ def test_s1_walk_in_words():
 
 def test_before_the_first_unit():
     solver, problem = CoordinateAscent(), coordinate_example()
-    state = solver.start(problem, np.array([2.0, -2.0]))
+    state = solver.start(problem, problem.warm_start(np.array([2.0, -2.0])))
     assert str(solver.explain(problem, state)) == "Nothing done yet."
     assert solver.model(problem, state).gradient.tolist() == [6.0, -2.0]
     assert solver.measure(problem, state).dual == -8.0

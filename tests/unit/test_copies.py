@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_moons
 
 from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, certify, path
-from maxmargin.estimators.kernel.fit import fitting
+from maxmargin.estimators.kernel.fit import solving
 from maxmargin.kernels.dot_products import Rbf
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
@@ -153,7 +153,7 @@ def test_a_value_is_computed_once_for_all_copies(pair_of_grams):
 @pytest.fixture
 def merging(monkeypatch):
     """Switch merging on and off, and tell how many rows were copies."""
-    real, found = fitting._copies, []
+    real, found = solving._copies, []
 
     def switch(on):
         def copies(estimator, task):
@@ -163,7 +163,7 @@ def merging(monkeypatch):
             )
             return first
 
-        monkeypatch.setattr(fitting, "_copies", copies if on else lambda *_: None)
+        monkeypatch.setattr(solving, "_copies", copies if on else lambda *_: None)
         return found
 
     return switch

@@ -295,7 +295,11 @@ def test_overflow_is_an_error():
     problem = c_svc(TableGram(K), np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 1e200))
     warm = np.array([1e200, 1e200, -1e200, -1e200])
     with np.errstate(all="ignore"), pytest.raises(NumericalError, match="overflows"):
-        run(Decomposition(), problem, state=Decomposition().start(problem, warm))
+        run(
+            Decomposition(),
+            problem,
+            state=Decomposition().start(problem, problem.warm_start(warm)),
+        )
 
 
 def test_what_is_told():

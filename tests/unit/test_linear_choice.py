@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from maxmargin import InputError, LinearSVC, LinearSVR, certify
 from maxmargin.design.hessian import WIDE
 from maxmargin.design.operator import Design
-from maxmargin.estimators.linear.choice import FEW_ROWS, NAMES, TIGHT, chosen_solver
+from maxmargin.estimators.linear.choice import FEW_ROWS, TIGHT, chosen_solver, names
 from maxmargin.estimators.linear.solving import Seed
 from maxmargin.parallel import Workers
 from maxmargin.problem import LinearJointProblem, linear_svc, linear_svr
@@ -26,7 +26,9 @@ def design_of(n, d, rows, scaling=0.0):
 
 
 def taken(problem, tol=1e-4):
-    return type(chosen_solver(LinearSVC(tol=tol), problem, lambda: 0)).__name__
+    return type(
+        chosen_solver(LinearSVC(tol=tol)._settings(), problem, lambda: 0)
+    ).__name__
 
 
 # rows, columns, how they are kept, what is special → squared losses, hinge and tube
@@ -127,7 +129,9 @@ def test_the_constant_is_a_column_too():
 def test_options_of_a_machine(machine, expected):
     X = sp.random_array((30, MANY), density=0.01, format="csr", rng=0)
     problem = machine.problem(X, np.arange(30) % 2)
-    assert type(chosen_solver(machine, problem, lambda: 0)).__name__ == expected
+    assert (
+        type(chosen_solver(machine._settings(), problem, lambda: 0)).__name__ == expected
+    )
 
 
 def rows(k=2):
@@ -137,14 +141,14 @@ def rows(k=2):
     return rng.standard_normal((90, 3)) + 4.0 * np.eye(3)[y], y
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", names()[1:])
 def test_a_name_is_a_solver_with_the_parameters_of_the_machine(name):
     machine = LinearSVC(
         solver=name, tol=0.125, max_iter=7,
         multi_class="crammer_singer" if name in JOINT else "ovr",
     )  # fmt: skip
     problem = machine.problem(*rows(3 if name in JOINT else 2))
-    solver = chosen_solver(machine, problem, seed=lambda: 11)
+    solver = chosen_solver(machine._settings(), problem, seed=lambda: 11)
     assert type(solver).__name__ in linear.__all__
     assert (solver.tol, solver.max_iter) == (0.125, 7)
     assert getattr(solver, "seed", 11) == 11
@@ -177,7 +181,7 @@ def test_one_number_for_all_classes_and_every_thread():
 def test_a_solver_that_was_made_is_taken_as_it_is():
     made = linear.Newton(tol=0.5)
     machine = LinearSVC(solver=made, tol=1e-6)
-    assert chosen_solver(machine, machine.problem(*rows()), lambda: 0) is made
+    assert chosen_solver(machine._settings(), machine.problem(*rows()), lambda: 0) is made
 
 
 # --- Pegasos, which no shape has -------------------------------------------------------

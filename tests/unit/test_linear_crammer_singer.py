@@ -17,15 +17,14 @@ from maxmargin.design.class_rows import by_class, times, weights_of
 from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.parallel import Workers
-from maxmargin.problem import linear_svc
-from maxmargin.problem.linear_crammer_singer import (
+from maxmargin.problem import (
     LinearJointModel,
     LinearJointProblem,
-    linear_joint_figures,
     linear_joint_objective,
     linear_joint_violation,
+    linear_svc,
 )
-from maxmargin.solvers.base import Status
+from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.classes.blocks import minimise
 from maxmargin.solvers.linear.classes.active_set import climb, face_of, take
 from maxmargin.solvers.linear.classes.crammer_singer import LinearCrammerSinger
@@ -68,7 +67,7 @@ def given(name, rows="dense", **options):
 
 
 def run(solver, problem, budget=1, state=None, warm=None):
-    state = solver.start(problem, warm) if state is None else state
+    state = solver.start(problem, problem.warm_start(warm)) if state is None else state
     while (status := solver.advance(problem, state, budget)) is Status.RUNNING:
         pass
     return status, state
@@ -176,9 +175,7 @@ def test_objective_and_violation_by_hand():
     by_hand = max(np.ptp(G[0]), G[1].max() - min(G[1, 0], G[1, 2]))
     assert linear_joint_violation(problem, model) == pytest.approx(by_hand)
     transposed = model._replace(W=np.asfortranarray(W))
-    assert linear_joint_figures(problem, transposed) == linear_joint_figures(
-        problem, model
-    )
+    assert problem.measures(transposed) == problem.measures(model)
 
 
 def test_a_row_without_price_violates_nothing():
@@ -522,7 +519,9 @@ def test_a_model_and_a_story_at_any_time():
     state = solver.start(problem)
     assert "W is 0" in str(solver.explain(problem, state))
     beta = solved(solver, problem).beta
-    assert "given" in str(solver.explain(problem, solver.start(problem, beta)))
+    assert "given" in str(
+        solver.explain(problem, solver.start(problem, problem.warm_start(beta)))
+    )
     duals, status = [], Status.RUNNING
     while status is Status.RUNNING:
         both = assert_sound(problem, solver.model(problem, state), np.inf)
@@ -539,12 +538,12 @@ def test_a_model_and_a_story_at_any_time():
 def test_refusals():
     X, y = sample("two")
     binary = linear_svc(Design(X, 0.0, Workers(1)), 2.0 * y - 1.0, np.ones(len(y)))
-    with pytest.raises(InputError, match="LinearProblem: use DualDescent"):
-        LinearCrammerSinger().start(binary)
+    with pytest.raises(InputError, match="LinearCrammerSinger was given a LinearProblem"):
+        drive(LinearCrammerSinger(), binary)
     problem = given("two")
     for warm in (np.zeros(100), np.full((100, 2), np.nan)):
         with pytest.raises(InputError, match=r"shape \(100, 2\)"):
-            LinearCrammerSinger().start(problem, warm)
+            LinearCrammerSinger().start(problem, problem.warm_start(warm))
     with pytest.raises(InputError, match="tol"):
         LinearCrammerSinger(tol=-1.0)
     with pytest.raises(InputError, match="max_iter"):

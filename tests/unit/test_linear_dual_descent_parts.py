@@ -7,14 +7,14 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC, LinearSVR
-from maxmargin.problem import linear_objective
+from maxmargin.problem import WarmStart, linear_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.linear import DualDescent
 from maxmargin.solvers.linear.descent.active_set import face_step
 from maxmargin.solvers.linear.descent.anderson import Epochs
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import visit
-from maxmargin.solvers.linear.warm_start import Ray
+from maxmargin.solvers.linear.warm_start import best_multiple
 
 
 def texts(n=300, d=2000, seed=0):
@@ -209,24 +209,26 @@ def test_the_best_multiple_of_a_beta(make, room):
     top = np.minimum(problem.upper, 1.0)
     low = np.maximum(problem.lower, -1.0)
     beta = np.random.default_rng(2).uniform(low, top) / room
-    got = Ray(beta, problem.design.back(beta)).best(problem)
-    np.testing.assert_allclose(got.pull, problem.design.back(got.beta), atol=1e-12)
-    assert (problem.lower <= got.beta).all()
-    assert (got.beta <= problem.upper).all()
-    t = float(got.beta @ beta) / float(beta @ beta)
-    np.testing.assert_allclose(got.beta, t * beta, rtol=1e-9, atol=1e-15)
+    start = WarmStart(beta, pull=problem.design.back(beta))
+    got, pull = best_multiple(problem, start)
+    np.testing.assert_allclose(pull, problem.design.back(got), atol=1e-12)
+    assert (problem.lower <= got).all()
+    assert (got <= problem.upper).all()
+    t = float(got @ beta) / float(beta @ beta)
+    np.testing.assert_allclose(got, t * beta, rtol=1e-9, atol=1e-15)
     for other in (0.9 * t, 1.1 * t):
         feasible = (problem.lower <= other * beta) & (other * beta <= problem.upper)
         if feasible.all():
-            assert value(problem, other * beta) >= value(problem, got.beta)
+            assert value(problem, other * beta) >= value(problem, got)
 
 
 def test_of_nothing_there_is_no_multiple():
     problem = hinge()
     zeros = np.zeros(problem.n)
-    got = Ray(zeros, np.zeros(problem.design.width)).best(problem)
-    assert not got.beta.any()
-    assert not got.pull.any()
+    start = WarmStart(zeros, pull=np.zeros(problem.design.width))
+    got, pull = best_multiple(problem, start)
+    assert not got.any()
+    assert not pull.any()
 
 
 @pytest.mark.parametrize("make", [hinge, squared, tube])
@@ -234,7 +236,7 @@ def test_a_run_that_begins_with_a_ray_ends_where_others_do(make):
     problem, solver = make(), DualDescent(tol=1e-7, seed=0)
     whole = drive(solver, problem)
     beta = 0.3 * whole.model.beta
-    again = drive(solver, problem, warm=Ray(beta, problem.design.back(beta)))
+    again = drive(solver, problem, warm=WarmStart(beta, pull=problem.design.back(beta)))
     wanted = linear_objective(problem, whole.model)
     got = linear_objective(problem, again.model)
     assert got.relative_gap <= 1e-7

@@ -11,13 +11,12 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.parallel import Workers
-from maxmargin.problem import linear_svc
-from maxmargin.problem.linear_crammer_singer import (
+from maxmargin.problem import (
     LinearJointProblem,
-    linear_joint_figures,
     linear_joint_objective,
+    linear_svc,
 )
-from maxmargin.solvers.base import Status
+from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import JointNewton, LinearCrammerSinger
 from maxmargin.solvers.linear.classes import hessian as _joint_curvature
 from maxmargin.solvers.linear.classes.hessian import joint_curvature
@@ -56,7 +55,7 @@ def given(name, rows="dense", **options):
 
 
 def run(solver, problem, budget=1, state=None, warm=None):
-    state = solver.start(problem, warm) if state is None else state
+    state = solver.start(problem, problem.warm_start(warm)) if state is None else state
     while (status := solver.advance(problem, state, budget)) is Status.RUNNING:
         pass
     return status, state
@@ -251,8 +250,7 @@ def test_budget_and_pickles_do_not_matter(name, rows):
         assert_sound(problem, solver.model(problem, state), np.inf)
         status = solver.advance(problem, state, 1)
         figures = solver.measure(problem, state)
-        both, worst = linear_joint_figures(problem, solver.model(problem, state))
-        assert figures == (both.primal, both.dual, worst)
+        assert figures == problem.measures(solver.model(problem, state))
         step = solver.explain(problem, state)
         assert step["step"] == solver.n_iter(state)
         stories.add(str(step))
@@ -309,12 +307,12 @@ def test_goes_on_from_a_given_answer():
 def test_refusals():
     X, y = sample("iris")
     binary = linear_svc(Design(X, 0.0, Workers(1)), np.where(y, 1.0, -1.0), np.ones(150))
-    with pytest.raises(InputError, match="LinearProblem: use ProximalNewton"):
-        JointNewton().start(binary)
+    with pytest.raises(InputError, match="JointNewton was given a LinearProblem"):
+        drive(JointNewton(), binary)
     with pytest.raises(InputError, match="at most 4000"):
         JointNewton().start(problem_of(np.zeros((150, 1400)), y))
     with pytest.raises(InputError, match=r"shape \(150, 3\)"):
-        JointNewton().start(given("iris"), np.zeros(150))
+        JointNewton().start(given("iris"), given("iris").warm_start(np.zeros(150)))
     with pytest.raises(NumericalError):
         run(JointNewton(), problem_of(X * 1e200, y))
     with pytest.raises(NumericalError):

@@ -99,7 +99,7 @@ def test_the_interior_point_without_a_row_that_has_a_price():
 def test_what_the_interior_point_refuses(monkeypatch):
     problem = problem_of(*rows(10, 4))
     with pytest.raises(InputError, match="warm_start=False"):
-        LassoInterior().start(problem, np.ones(5))
+        LassoInterior().start(problem, problem.warm_start(np.ones(5)))
     monkeypatch.setattr(lasso_interior, "MOST", 3)
     with pytest.raises(InputError, match="lasso-descent"):
         LassoInterior().start(problem)

@@ -186,8 +186,8 @@ def test_the_best_step_along_a_line():
     beta, workers = np.empty(200), Workers(1)
 
     def value(t):
-        square = loss.look(workers, z, u, t, beta).square
-        return 0.5 * ((w + t * s) @ (w + t * s) + square)
+        paid = loss.look(workers, z, u, t, beta).paid
+        return 0.5 * ((w + t * s) @ (w + t * s)) + paid
 
     slope = (value(1e-6) - value(-1e-6)) / 2e-6
     if slope > 0.0:
@@ -195,7 +195,7 @@ def test_the_best_step_along_a_line():
     t, sums = search(loss, workers, z, u, (slope, w @ s, s @ s), beta)
     best = minimize(lambda v: value(v[0]), [t], method="Nelder-Mead").fun
     assert value(t) - best <= 0.01 * (value(0.0) - best)
-    assert value(t) == pytest.approx(0.5 * ((w + t * s) @ (w + t * s) + sums.square))
+    assert value(t) == pytest.approx(0.5 * ((w + t * s) @ (w + t * s)) + sums.paid)
 
 
 def test_a_bracket_where_newton_leaves_it():

@@ -9,15 +9,15 @@ from sklearn.base import clone
 import maxmargin
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.design.operator import Design
-from maxmargin.estimators.linear import path as linear_path
-from maxmargin.estimators.linear.warm_start import Before, _growth
+from maxmargin.estimators.linear.solving import LinearTask
+from maxmargin.estimators.linear.warm_start import Before
 from maxmargin.parallel import Workers
-from maxmargin.problem import linear_objective, linear_svc
+from maxmargin.problem import WarmStart, linear_objective, linear_svc
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import Newton, NewtonCg, ProximalNewton
 from maxmargin.solvers.linear.newton import proximal_newton as proximal
 from maxmargin.solvers.linear.newton import state as _descent
-from maxmargin.solvers.linear.warm_start import Warm
+from maxmargin.solvers.linear.warm_start import _growth
 
 PRICES = np.geomspace(0.01, 10.0, 8)
 MACHINES = {
@@ -82,15 +82,13 @@ def test_bounds_grow_with_the_price_whatever_a_row_weighs(weight):
 
 
 def test_rows_are_prepared_once(monkeypatch):
-    made = []
+    made, design_of = [], LinearTask.design
 
     def counted(*given):
         made.append(given)
         return design_of(*given)
 
-    design_of = linear_path.design_of
-    monkeypatch.setattr(linear_path, "design_of", counted)
-    monkeypatch.setattr("maxmargin.estimators.linear.solving.design_of", counted)
+    monkeypatch.setattr(LinearTask, "design", counted)
     X, y = rows()
     maxmargin.path(LinearSVC(), X, y, PRICES)
     assert len(made) == 1
@@ -182,7 +180,7 @@ def problem_at(C, squared, free):
 def test_a_run_from_a_model_does_not_depend_on_budgets_or_storage(kind, free):
     squared = kind is not ProximalNewton
     before = drive(kind(), problem_at(0.1, squared, free)).model
-    warm = Warm(3.0 * before.beta, before.w, before.bias)
+    warm = WarmStart(3.0 * before.beta, before.w, before.bias)
     problem, solver, ends = problem_at(0.3, squared, free), kind(tol=1e-9), set()
     for budget in (1, 7, 10**9):
         state = solver.start(problem, warm)
@@ -200,11 +198,11 @@ def test_a_model_without_weights_is_begun_with_its_dual_variables(kind):
     problem = problem_at(0.1, kind is Newton, free=False)
     known = drive(kind(tol=1e-8), problem).model
     nothing = np.zeros_like(known.w)
-    for warm in (known.beta, Warm(known.beta, nothing)):
+    for warm in (WarmStart(known.beta), WarmStart(known.beta, nothing)):
         start = kind().start(problem, warm)
         at = start.at if kind is Newton else start
         np.testing.assert_allclose(at.w, known.pull, rtol=1e-12)
-    empty = kind().start(problem, Warm(np.zeros(problem.n), nothing))
+    empty = kind().start(problem, WarmStart(np.zeros(problem.n), nothing))
     at = empty.at if kind is Newton else empty
     assert not at.w.any()
 

@@ -285,7 +285,7 @@ def test_a_given_beta_is_where_the_walk_begins():
     problem = problem_of(X, y)
     solver = LinearPegasos(tol=1e-3)
     found = drive(solver, problem).model
-    state = solver.start(problem, found.beta)
+    state = solver.start(problem, problem.warm_start(found.beta))
     begun = solver.model(problem, state)
     np.testing.assert_allclose(begun.w, X.T @ found.beta, rtol=1e-12)
     np.testing.assert_array_equal(begun.beta, found.beta)
@@ -296,7 +296,7 @@ def test_a_given_beta_is_where_the_walk_begins():
     )
     assert warm < 0.5 * cold
     outside = 10.0 * problem.upper - 10.0
-    begun = solver.model(problem, solver.start(problem, outside))
+    begun = solver.model(problem, solver.start(problem, problem.warm_start(outside)))
     assert (begun.beta <= problem.upper).all()
 
 

@@ -64,4 +64,4 @@ def test_surrogates_lie_above_the_errors(name):
 
 def test_loaded_by_the_package():
     assert maxmargin.losses is losses
-    assert set(losses.__all__) == {*LOSSES, "LOSSES"}
+    assert {*LOSSES, "LOSSES"} <= set(losses.__all__)

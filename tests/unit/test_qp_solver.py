@@ -371,7 +371,7 @@ def test_warm_start_is_the_first_model():
     problem = case.build()
     solver = QuadraticProgram(tol=TOL)
     warm = run(Smo(tol=1e-1), problem).model.beta
-    state = solver.start(problem, warm)
+    state = solver.start(problem, problem.warm_start(warm))
     model = solver.model(problem, state)
     assert np.allclose(model.beta, warm)
     assert np.allclose(model.gradient, plain(case, model.beta).gradient, atol=1e-10)

@@ -102,13 +102,13 @@ def test_few_rows_many_columns_and_other_kernels_are_left_to_smo(rows, name, mon
     problem = machine.problem(X, y) if name != "three classes" else None
     if problem is None:
         return
-    assert ThroughWeights().start(problem).smo is None
-    assert ThroughWeights().start(problem, np.zeros(len(z))).smo is not None
+    assert ThroughWeights().start(problem).by_pairs is False
+    assert ThroughWeights().start(problem, problem.warm_start(np.zeros(len(z)))).by_pairs
     monkeypatch.setattr(through_weights, "WIDE", 6)
-    assert ThroughWeights().start(problem).smo is not None
+    assert ThroughWeights().start(problem).by_pairs
     monkeypatch.setattr(through_weights, "WIDE", 300)
     curved = machine.set_params(kernel="rbf").problem(X, y)
-    assert ThroughWeights().start(curved).smo is not None
+    assert ThroughWeights().start(curved).by_pairs
 
 
 def test_a_hard_margin_is_left_to_smo():
@@ -126,7 +126,7 @@ def test_smo_takes_over_where_the_weights_end(rows, monkeypatch):
     solver = ThroughWeights(tol=1e-8)
     outcome = drive(solver, problem)
     assert outcome.stop.converged
-    assert outcome.state.smo is not None
+    assert outcome.state.by_pairs
     assert solver.n_iter(outcome.state) > outcome.state.steps > 0
     assert solver.ran(outcome.state) == "ProximalNewton, then WorkingSetSmo"
     alone = drive(WorkingSetSmo(tol=1e-8), problem)
@@ -139,7 +139,7 @@ def test_smo_takes_over_where_newton_takes_too_long(rows, monkeypatch):
     problem = SVC(kernel="linear").problem(X, np.sign(z))
     outcome = drive(ThroughWeights(tol=1e-6), problem)
     assert outcome.stop.converged
-    assert outcome.state.smo is not None
+    assert outcome.state.by_pairs
 
 
 def test_budgets_and_pickles_give_the_same_bits(rows):

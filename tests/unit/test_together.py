@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 
 from maxmargin import SVC, certify
-from maxmargin.estimators.kernel.fit import fitting
+from maxmargin.estimators.kernel.fit import solving
 from maxmargin.observers import History
 from maxmargin.solvers.smo import batch as _together
 from maxmargin.solvers.smo.batch import Group, solve_together
@@ -18,14 +18,14 @@ from maxmargin.solvers.smo.batch import Group, solve_together
 def together(monkeypatch):
     """Whether fits went through the one call, in order."""
     taken = []
-    real = fitting.solved_together
+    real = solving.solved_together
 
     def spy(*args):
         found = real(*args)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(fitting, "solved_together", spy)
+    monkeypatch.setattr(solving, "solved_together", spy)
     return taken
 
 
@@ -85,14 +85,14 @@ def test_same_bits_as_a_watched_fit(kind, parameters, together):
 def alone(monkeypatch):
     """Whether parts of larger fits had one call each, in any order."""
     taken = []
-    real = fitting.solved_alone
+    real = solving.solved_alone
 
     def spy(*args, **options):
         found = real(*args, **options)
         taken.append(found is not None)
         return found
 
-    monkeypatch.setattr(fitting, "solved_alone", spy)
+    monkeypatch.setattr(solving, "solved_alone", spy)
     return taken
 
 

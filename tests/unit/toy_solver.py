@@ -59,7 +59,7 @@ class CoordinateDescent:
     unit: str = "coordinate"
 
     def start(self, problem, warm=None):
-        beta = np.zeros(problem.n) if warm is None else warm.copy()
+        beta = np.zeros(problem.n) if warm is None else warm.beta.copy()
         beta = np.clip(beta, problem.lower, problem.upper)
         gradient = problem.p + problem.ridge * beta
         everyone = np.arange(problem.n)

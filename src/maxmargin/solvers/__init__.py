@@ -75,7 +75,6 @@ _HOME = {
 }
 
 __all__ = [
-    "SOLVERS",
     "Chunking",
     "CoordinateAscent",
     "CrammerSinger",

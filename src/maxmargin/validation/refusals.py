@@ -73,6 +73,8 @@ def unless_refused(estimator: Any) -> Iterator[None]:
         yield
     except BaseException:
         for name in names:
-            estimator.__dict__.pop(name, None)
-        estimator.__dict__.update(known)
+            if name in known:
+                estimator.__dict__[name] = known[name]
+            else:
+                estimator.__dict__.pop(name, None)
         raise

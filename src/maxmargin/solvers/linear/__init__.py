@@ -58,7 +58,6 @@ Tasks: labels of two classes only, the penalty l1, all classes in one (joint) pr
 
 
 __all__ = [
-    "LINEAR_SOLVERS",
     "AveragedSgd",
     "DualDescent",
     "GramSmo",
