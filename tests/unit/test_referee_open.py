@@ -13,7 +13,7 @@ from tests.unit.test_referee_machines import answers, rows, stand_in
 from maxmargin import PegasosClassifier, certify
 from maxmargin.errors import InputError
 from maxmargin.kernels import RBF, Kernel, Laplacian
-from maxmargin.losses import LOSSES, MarginLoss
+from maxmargin.losses import LOSSES, Box, MarginLoss
 
 # --- machines -----------------------------------------------------------------------
 
@@ -170,6 +170,15 @@ def test_a_formula_of_the_wrong_shape_is_named():
 
 # --- losses -------------------------------------------------------------------------
 
+HUBER = MarginLoss(
+    "huber",
+    value=lambda m: np.where(m < 0.0, 0.5 - m, 0.5 * np.maximum(0.0, 1.0 - m) ** 2),
+    slope=lambda m: -np.clip(1.0 - m, 0.0, 1.0),
+    curvature=lambda m: np.where((m > 0.0) & (m < 1.0), 1.0, 0.0),
+    conjugate=lambda a: 0.5 * a * a - a,
+    top=1.0,
+    box=Box(offset=1.0, bound=1.0, ridge=1.0),
+)
 PLATEAU = MarginLoss(  # √(1 + (1 − m)²) + 1 − m: smooth, but its author says no more
     "plateau",
     value=lambda m: np.hypot(1.0, 1.0 - m) + 1.0 - m,
@@ -282,6 +291,18 @@ def test_a_loss_with_a_kink():
     assert verdict.label.tolist() == ["outside", "violating"]
     assert verdict.primal == 4.5 + 6.0 + 6.0
     assert verdict.dual == -2.0
+
+
+def test_a_loss_that_is_the_conjugate_of_a_box(monkeypatch):
+    monkeypatch.setitem(LOSSES, "huber", HUBER)
+    # ½w² + 2·½(1 − w)², C = 1: w = ⅔, β = ±⅓.
+    model = linear([2 / 3], 1.0, loss="huber", dual_coef_=np.array([[-1.0, 1.0]]) / 3)
+    verdict = certify(model, TWO, SIGNS)
+    assert verdict.gap == pytest.approx(0.0, abs=1e-15)
+    assert verdict.violation <= 1e-15
+    assert verdict.n_free == 2
+    model.dual_coef_ = np.array([[0.0, 1.0]])  # the margin of α = 0 is ⅓ short
+    np.testing.assert_allclose(certify(model, TWO, SIGNS).residual, [1 / 3, 2 / 3])
 
 
 def test_rounding_at_the_bound_is_no_violation():

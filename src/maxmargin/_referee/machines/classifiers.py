@@ -33,7 +33,7 @@ import numpy as np
 
 from maxmargin._referee.case import Case
 from maxmargin._referee.certification import Certification, whole
-from maxmargin._referee.machines import crammer_singer
+from maxmargin._referee.machines.crammer_singer import certified_jointly
 from maxmargin._referee.optimality import (
     Box,
     Ends,
@@ -84,7 +84,7 @@ def _judge(
     """Certify every binary problem of a classifier, and the whole."""
     model = case.model
     if model.joint:
-        return crammer_singer.judge(case)
+        return certified_jointly(case)
     rows = [
         np.flatnonzero((case.code == c) & (case.price >= 0.0))
         for c in range(model.classes.size)

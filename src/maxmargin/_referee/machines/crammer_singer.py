@@ -50,7 +50,7 @@ def both_classes(lines: Any) -> tuple[Any, ...]:
     return -0.5 * lines, 0.5 * lines
 
 
-def judge(case: Case) -> Certification:
+def certified_jointly(case: Case) -> Certification:
     """Certify the one problem of all classes."""
     model, index = case.model, case.rows
     C, own = case.price[index], case.code[index]
