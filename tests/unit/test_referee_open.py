@@ -1,5 +1,6 @@
 """The referee on machines, kernels and losses from outside of maxmargin."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,12 +11,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVR, LinearSVC, NuSVR
 from tests.unit.test_referee_machines import answers, rows, stand_in
 
-from maxmargin import PegasosClassifier, certify
+import maxmargin
+from maxmargin import PegasosClassifier, certify, estimators
+from maxmargin._referee.machines import MACHINES
 from maxmargin.errors import InputError
 from maxmargin.kernels import RBF, Kernel, Laplacian
 from maxmargin.losses import LOSSES, Box, MarginLoss
 
 # --- machines -----------------------------------------------------------------------
+
+
+def test_every_machine_of_the_library_is_in_the_table():
+    assert {one.title for one in estimators.MACHINES} == MACHINES.keys()
 
 
 class Other:
@@ -275,6 +282,20 @@ def test_a_lasso_of_the_logistic_loss():
     verdict = certify(model, TWO, SIGNS)
     assert verdict.primal == pytest.approx(2.0 * np.log(2.0), rel=1e-14)
     assert verdict.gap == pytest.approx(0.0, abs=1e-14)
+
+
+@pytest.mark.parametrize("intercept", ["regularised", "free"])
+@pytest.mark.parametrize("kind", [LOSSES["logistic"], HUBER])
+def test_our_own_machine_with_a_loss_from_outside(monkeypatch, kind, intercept):
+    monkeypatch.setitem(LOSSES, "mine", replace(kind, name="mine", trains=True))
+    X, y = rows(60)
+    model = maxmargin.LinearSVC(loss="mine", intercept=intercept, tol=1e-8).fit(X, y)
+    seen, own = certify(model, X, y), model.certificate_
+    assert seen.ok
+    assert seen.primal == pytest.approx(own.primal, rel=1e-12)
+    assert seen.dual == pytest.approx(own.dual, rel=1e-12)
+    assert seen.violation == pytest.approx(own.violation, abs=1e-12)
+    assert (seen.n_free, seen.n_bound) == (own.n_free, own.n_bound)
 
 
 def test_a_loss_with_a_kink():

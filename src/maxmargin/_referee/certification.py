@@ -1,4 +1,4 @@
-"""The referee's verdict: a certificate, and what it says of every point."""
+"""The referee's verdict: a certificate, with slack, residual and label of every point."""
 
 from __future__ import annotations
 
@@ -54,11 +54,12 @@ class Certification(Certificate):
         What it was judged as: ``"SVC"``, ``"NuSVC"``, ``"SVR"``, ``"NuSVR"``,
         ``"OneClassSVM"``, ``"SVDD"``, ``"LinearSVC"`` or ``"LinearSVR"``.
     slack : ndarray of shape (n,)
-        What a point costs, before its price: :math:`\max(0, 1 - y_i f(x_i))` for SVC,
+        The cost of a point, before its price: :math:`\max(0, 1 - y_i f(x_i))` for SVC,
         :math:`\max(0, \rho - y_i f(x_i))` for NuSVC before its rescaling,
         :math:`\max(0, |z_i - f(x_i)| - \varepsilon)` for SVR and NuSVR,
         :math:`\max(0, \rho - \langle w, \varphi(x_i)\rangle)` for OneClassSVM,
-        :math:`\max(0, \|\varphi(x_i) - a\|^2 - R^2)` for SVDD; 0 for rows left out.
+        :math:`\max(0, \|\varphi(x_i) - a\|^2 - R^2)` for SVDD, the value of a loss from
+        outside; 0 for rows left out.
     residual : ndarray of shape (n,)
         How far a point misses its own optimality condition, with the model's own
         intercept, ρ, ε or R: for SVC :math:`y_i f(x_i) \ge 1` where α = 0, = 1 where
@@ -77,9 +78,9 @@ class Certification(Certificate):
     margin : float
         2/‖w‖, of OneClassSVM ρ/‖w‖ (the distance to the origin); nan for the others.
     level, level_interval : float, tuple of float
-        What the machine has besides w and b, and the interval of its optimal values: ρ
-        of NuSVC (before rescaling) and OneClassSVM, ε of SVR and NuSVR, R of SVDD; nan
-        for SVC, and the interval also for SVR, where ε is given.
+        The number that a machine has besides w and b, and the interval of its optimal
+        values: ρ of NuSVC (before rescaling) and OneClassSVM, ε of SVR and NuSVR, R of
+        SVDD; nan for SVC, and the interval also for SVR, where ε is given.
     stray : float
         How far the model's intercept, ρ, ε or R lies outside the optimal ones.
     excess : float
@@ -169,7 +170,7 @@ def labels_of(task: Task, rank: Index) -> NDArray[np.str_]:
 
 
 def whole(problems: list[Certification], n: int, n_support: int) -> Certification:
-    """Put the worst problem on top, and for each row the worst that any problem says."""
+    """Put the worst problem on top, and give each row its worst slack and residual."""
     task = problems[0].kind.task
     slack, residual, rank = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.intp)
     for one in problems:

@@ -97,7 +97,7 @@ class Fitted:
 
     @property
     def terms(self) -> Terms:
-        """What a verdict on this model needs to know of it.
+        """The facts that a verdict depends on.
 
         The coefficients of a model that is divided by ρ come back by way of ρ, a
         quotient of two sums of them.

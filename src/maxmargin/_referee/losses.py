@@ -65,13 +65,13 @@ class Hinge(NamedTuple):
         return 2.0 * self.C * sign * self.slack(f) if self.squared else None
 
     def promised(self, beta: Vector) -> tuple[float, float]:
-        """What β brings to the dual: a linear part, and a quadratic one to take off."""
+        """Share of β in the dual: a linear part, and a quadratic one to take off."""
         linear = float(self.y @ beta) - self.epsilon * float(np.abs(beta).sum())
         some = (self.C > 0.0) & self.squared
         return linear, float((beta[some] ** 2 / (4.0 * self.C[some])).sum())
 
     def shrunk(self, beta: Vector, most: float) -> float:
-        """What the best multiple of β brings, the factor being at most ``most``."""
+        """Share of the best multiple of β in the dual, up to ``most`` times β."""
         linear, curved = self.promised(beta)
         fit = max(0.0, min(most, linear / (2.0 * curved) if curved > 0.0 else 0.0))
         return fit * linear - fit * fit * curved

@@ -1,4 +1,4 @@
-r"""What optimality asks of a coefficient, in one form for every machine.
+r"""The optimality conditions of the coefficients, in one form for every machine.
 
 A coefficient :math:`\beta_i` that may rise costs :math:`F_i^\uparrow` per unit, one that
 may fall gains :math:`F_i^\downarrow`. Points that share a sum can only trade with each
@@ -92,7 +92,7 @@ class Box(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a verdict needs to know of the model."""
+    """The facts of a model that a verdict depends on."""
 
     machine: Machine
     tol: float
@@ -103,7 +103,7 @@ class Terms(NamedTuple):
 
 
 class Points(NamedTuple):
-    """What is known of some rows of X."""
+    """The figures of some rows of X."""
 
     rows: Index
     slack: Vector
@@ -118,6 +118,9 @@ class Level(NamedTuple):
     interval: tuple[float, float] = UNKNOWN
 
 
+_NO_LEVEL = Level(float("nan"))
+
+
 def verdict(
     terms: Terms,
     box: Box,
@@ -130,10 +133,10 @@ def verdict(
     bias_interval: tuple[float, float] = UNKNOWN,
     stray: float = 0.0,
     margin: float = float("nan"),
-    level: Level = Level(float("nan")),  # noqa: B008
+    level: Level = _NO_LEVEL,
     name: str = "",
 ) -> Certification:
-    """Put together what the machines have in common."""
+    """Build the verdict from the figures of one problem."""
     gap, size = primal - dual, max(abs(primal), abs(dual))
     n_support = int(np.count_nonzero(box.amount))
     bound = box.used & box.full

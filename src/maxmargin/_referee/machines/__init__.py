@@ -59,7 +59,7 @@ MACHINES = {
 
 
 def machine_of(estimator: Any) -> tuple[Machine, str]:
-    """Which machine an estimator is, and the package that its class comes from.
+    """The machine that an estimator is, and the package that its class comes from.
 
     By its ``certified_as``; else by the name of its class or of one it inherits from;
     else by what it has.

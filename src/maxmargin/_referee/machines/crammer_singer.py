@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Conditions(NamedTuple):
-    """What every row costs, and how far it misses its condition."""
+    """The cost of every row, and how far it misses its condition."""
 
     slack: Vector
     residual: Vector

@@ -136,7 +136,7 @@ def _problems(given: Given, C: Vector) -> Iterator[tuple[str, Vector, Vector]]:
 def _classes(given: Given, n: int) -> tuple[NDArray[np.intp], Vector]:
     """The class of every row, and the weights of the classes.
 
-    These as the machine knows them, or as scikit-learn's makes them.
+    These as the machine holds them, or as scikit-learn computes them.
     """
     estimator = given.estimator
     code = codes_of(estimator.classes_, given.y, n, given.sample_weight)
@@ -183,7 +183,7 @@ def _beta(one: Linear, f: Vector) -> Vector:
 
 
 def _verdict(terms: Terms, one: Linear, X: Any) -> Certification:
-    """Primal and dual of one problem, and what is known of every row."""
+    """Certify one problem."""
     w, loss, penalty, counts = one.w, one.loss, one.penalty, one.loss.C > 0.0
     f = np.asarray(X @ w).ravel() + one.b
     beta = _beta(one, f)
