@@ -2,30 +2,36 @@ r"""The referee: how good a fitted machine is, recomputed from the model alone.
 
 :func:`certify` knows no solver and shares no formula with one. From the public attributes
 of a fitted machine (ours, scikit-learn's or sklearnex's) it takes the coefficients β and
-the intercept, and evaluates in NumPy float64 what the machine minimises, its dual, and
-how far every point is from its optimality condition: ``classifiers``, ``joint`` (all
-classes at once), ``regressors``, ``one_class`` and ``linear`` have the formulas,
-``optimality`` what they share.
+the intercept, and evaluates in NumPy float64 the objective of the machine, its dual, and
+how far every point is from its optimality condition.
 
 Kernel values are made in tiles of at most 1024 × 1024 and forgotten; linear machines go
 through w. A coefficient within a relative 1e-12 of its bound is at it (peers store
 rounded numbers); for NuSVC, whose coefficients are stored divided by ρ, within 1e-10,
-for models that store float32 within 1e-6.
+for models that store float32 within 1e-6, for linear machines within 1e-9.
+
+- :mod:`~maxmargin._referee.machines`: the table of machines, and a judge for each.
+- :mod:`~maxmargin._referee.given`: what the caller gave: model, rows, labels, weights.
+- :mod:`~maxmargin._referee.fitted`: the public attributes of a kernel machine, checked.
+- :mod:`~maxmargin._referee.case`: such a machine beside the rows of its fit.
+- :mod:`~maxmargin._referee.kernel`: its kernel, built anew from public parameters.
+- :mod:`~maxmargin._referee.known_kernels`: the table of kernels.
+- :mod:`~maxmargin._referee.formulas`: their values in plain NumPy.
+- :mod:`~maxmargin._referee.losses`: the losses of linear machines.
+- :mod:`~maxmargin._referee.expansion`: Kβ in tiles.
+- :mod:`~maxmargin._referee.optimality`: conditions that all machines share.
+- :mod:`~maxmargin._referee.certification`: the verdict.
+- :mod:`~maxmargin._referee.tables`: tables and attributes of the user, read with care.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from maxmargin._referee.certification import Certification, whole
-from maxmargin._referee.fitted import Fitted, located
-from maxmargin._referee.given import codes_of, prices_of, targets_of
-from maxmargin._referee.kernel import is_foreign
-from maxmargin._referee.machines import classifiers, linear, one_class, regressors
-from maxmargin._referee.machines import crammer_singer as joint
-from maxmargin._referee.tables import as_objects, as_table, require
+from maxmargin._referee.certification import Certification
+from maxmargin._referee.given import Given
+from maxmargin._referee.machines import machine_of
+from maxmargin._referee.tables import require
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -46,7 +52,8 @@ def certify(
     estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD, LinearSVC or LinearSVR
         A fitted machine of maxmargin, or one of the first five of ``sklearn.svm`` or
         ``sklearnex.svm``; of ``sklearn.svm`` also a linear machine with a squared loss,
-        from which dual variables follow.
+        from which dual variables follow. A subclass of these is judged like its parent,
+        a class with ``certified_as = "SVC"`` like the machine that it names.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The rows it was fitted on, in the same order (n × n for precomputed kernels). For
         a kernel that is a function, any sequence that the machine was fitted on.
@@ -63,6 +70,10 @@ def certify(
 
     Notes
     -----
+    A kernel object from outside of maxmargin is judged by its ``plain(A, B)``, which
+    returns the values of two blocks of float64 rows (the author's second formula), or
+    else by itself; a loss by its record in ``maxmargin.losses.LOSSES``.
+
     scikit-learn's NuSVC ignores ``class_weight``; it is judged on the problem that it
     solved. A NuSVR that does not tell its tube (``epsilon_``) is judged with the best
     one for its model.
@@ -86,34 +97,5 @@ def certify(
         not hasattr(estimator, "best_estimator_"),
         "a search: certify its best_estimator_",
     )
-    names = [base.__name__ for base in type(estimator).__mro__]
-    require(
-        not any(name in linear.STOCHASTIC for name in names),
-        f"{type(estimator).__name__} keeps no dual variables, without which the hinge "
-        "proves nothing: its own figures are in certificate_; certify takes SVC, NuSVC, "
-        "SVR, NuSVR, OneClassSVM, SVDD, LinearSVC and LinearSVR, and "
-        "LinearSVC(loss='hinge', C=1/(lam*n)) has the same optimum",
-    )
-    kind = next((name for name in names if name in linear.MACHINES), None)
-    if kind is not None:
-        return linear.judge(estimator, kind, as_table("X", X), y, sample_weight)
-    anything = is_foreign(getattr(estimator, "kernel", None))
-    table = as_objects(X) if anything else as_table("X", X)
-    model = Fitted.read(estimator, table)
-    n = table.shape[0]
-    if model.classes.size:
-        code = codes_of(model.classes, y, n, sample_weight)
-    else:
-        code = np.zeros(n, dtype=np.intp)
-    price = prices_of(model, code, sample_weight)
-    model = located(model, table, code, price)
-    require((price > 0.0).any(), "no row has a positive weight")
-    if model.joint:
-        return joint.judge(model, table, code, price)
-    if model.classes.size:
-        return classifiers.judge(model, table, code, price)
-    if model.machine in {"SVR", "NuSVR"}:
-        one = regressors.judge(model, table, targets_of(y, n), price)
-    else:
-        one = one_class.judge(model, table, price)
-    return whole([one], n, one.n_support)
+    machine, package = machine_of(estimator)
+    return machine.judge(Given(machine, package, estimator, X, y, sample_weight))

@@ -1,33 +1,47 @@
-"""The referee's verdict: a certificate, and what it says of every point."""
+"""The referee's verdict: a certificate, with slack, residual and label of every point."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from maxmargin.certificate import Certificate, worst_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
+    from maxmargin._referee.given import Given
 
-_MARGIN = ("left out", "outside", "on the margin", "violating")
-_TUBE = ("left out", "inside the tube", "on the tube", "outside the tube")
-_SUPPORT = ("left out", "inside", "on the boundary", "outside")
-RANKS = {  # of a point: not in the problem, coefficient 0, inside its box, at its bound
-    "SVC": _MARGIN,
-    "NuSVC": _MARGIN,
-    "SVR": _TUBE,
-    "NuSVR": _TUBE,
-    "OneClassSVM": _SUPPORT,
-    "SVDD": _SUPPORT,
-    "LinearSVC": _MARGIN,
-    "LinearSVR": _TUBE,
-}
-LEVELS = {"NuSVC": "rho", "NuSVR": "tube", "OneClassSVM": "rho", "SVDD": "radius"}
+
+class Task(Enum):
+    """The purpose of a machine.
+
+    The value has the labels of its points: not in the problem, coefficient 0, inside its
+    box, at its bound.
+    """
+
+    CLASSIFY = ("left out", "outside", "on the margin", "violating")
+    REGRESS = ("left out", "inside the tube", "on the tube", "outside the tube")
+    OUTLIERS = ("left out", "inside", "on the boundary", "outside")
+
+
+class Machine(NamedTuple):
+    """One entry of the table of machines."""
+
+    name: str  # of its class
+    judge: Callable[[Given], Certification]
+    task: Task
+    parameters: tuple[str, ...] = ()  # numbers that define the problem, with a kernel
+    level: str = ""  # the number it has besides w and b, as people read it
+    sum: str = "a sum"  # that its coefficients must keep, as people read it
+    divided: bool = False  # the model is stored divided by its level
+    ignoring: tuple[str, ...] = ()  # packages where class_weight_ has no effect
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +54,12 @@ class Certification(Certificate):
         What it was judged as: ``"SVC"``, ``"NuSVC"``, ``"SVR"``, ``"NuSVR"``,
         ``"OneClassSVM"``, ``"SVDD"``, ``"LinearSVC"`` or ``"LinearSVR"``.
     slack : ndarray of shape (n,)
-        What a point costs, before its price: :math:`\max(0, 1 - y_i f(x_i))` for SVC,
+        The cost of a point, before its price: :math:`\max(0, 1 - y_i f(x_i))` for SVC,
         :math:`\max(0, \rho - y_i f(x_i))` for NuSVC before its rescaling,
         :math:`\max(0, |z_i - f(x_i)| - \varepsilon)` for SVR and NuSVR,
         :math:`\max(0, \rho - \langle w, \varphi(x_i)\rangle)` for OneClassSVM,
-        :math:`\max(0, \|\varphi(x_i) - a\|^2 - R^2)` for SVDD; 0 for rows left out.
+        :math:`\max(0, \|\varphi(x_i) - a\|^2 - R^2)` for SVDD, the value of a loss from
+        outside; 0 for rows left out.
     residual : ndarray of shape (n,)
         How far a point misses its own optimality condition, with the model's own
         intercept, ρ, ε or R: for SVC :math:`y_i f(x_i) \ge 1` where α = 0, = 1 where
@@ -63,9 +78,9 @@ class Certification(Certificate):
     margin : float
         2/‖w‖, of OneClassSVM ρ/‖w‖ (the distance to the origin); nan for the others.
     level, level_interval : float, tuple of float
-        What the machine has besides w and b, and the interval of its optimal values: ρ
-        of NuSVC (before rescaling) and OneClassSVM, ε of SVR and NuSVR, R of SVDD; nan
-        for SVC, and the interval also for SVR, where ε is given.
+        The number that a machine has besides w and b, and the interval of its optimal
+        values: ρ of NuSVC (before rescaling) and OneClassSVM, ε of SVR and NuSVR, R of
+        SVDD; nan for SVC, and the interval also for SVR, where ε is given.
     stray : float
         How far the model's intercept, ρ, ε or R lies outside the optimal ones.
     excess : float
@@ -76,6 +91,7 @@ class Certification(Certificate):
     """
 
     machine: str = field(kw_only=True)
+    kind: Machine = field(kw_only=True, repr=False)
     slack: Vector = field(kw_only=True, repr=False)
     residual: Vector = field(kw_only=True, repr=False)
     label: NDArray[np.str_] = field(kw_only=True, repr=False)
@@ -98,7 +114,7 @@ class Certification(Certificate):
         return bool(self.feasible and within)
 
     def __str__(self) -> str:
-        ranks = RANKS[self.machine][::-1]
+        ranks = self.kind.task.value[::-1]
         counts = {rank: int((self.label == rank).sum()) for rank in ranks}
         points = ", ".join(f"{count:,} {rank}" for rank, count in counts.items() if count)
         lines = [
@@ -114,10 +130,10 @@ class Certification(Certificate):
                 "optimal ones"
             )
         if not self.feasible:
-            sums = "Σβ" if self.machine in {"SVC", "NuSVC", "SVR"} else "a sum"
             lines.append(
                 f"infeasible  a coefficient leaves its box by {self.excess:.2g} of its "
-                f"bound, {sums} is {self.balance:.2g}·Σ|β| off: the dual is no bound"
+                f"bound, {self.kind.sum} is {self.balance:.2g}·Σ|β| off: the dual is no "
+                "bound"
             )
         return "\n".join(lines)
 
@@ -129,9 +145,9 @@ class Certification(Certificate):
         )
         if at is None:
             return lines
-        if self.machine in {"OneClassSVM", "SVDD"}:  # −ρ, or R in other units
+        if self.kind.task is Task.OUTLIERS:  # −ρ, or R in other units
             del lines[at]
-        elif self.machine == "NuSVC":
+        elif self.kind.divided:
             lo, hi = (end / self.level for end in self.bias_interval)
             lines[at] = f"intercept   in [{lo:.6g}, {hi:.6g}] after division by rho"
         return lines
@@ -140,29 +156,26 @@ class Certification(Certificate):
         lines = []
         if not np.isnan(self.margin):
             lines.append(f"margin      {self.margin:.6g}")
-        if self.machine in {"SVR", "LinearSVR"}:
-            lines.append(f"tube        {self.level:.6g} to either side")
-        elif self.machine in LEVELS:
-            lo, hi = self.level_interval
-            lines.append(
-                f"{LEVELS[self.machine]:11} {self.level:.6g}, optimal in "
-                f"[{lo:.6g}, {hi:.6g}]"
-            )
+        lo, hi = self.level_interval
+        if self.kind.level:
+            known = f", optimal in [{lo:.6g}, {hi:.6g}]"
+            how = " to either side" if np.isnan(lo) else known  # of a given tube
+            lines.append(f"{self.kind.level:11} {self.level:.6g}{how}")
         return lines
 
 
-def labels_of(machine: str, rank: Index) -> NDArray[np.str_]:
+def labels_of(task: Task, rank: Index) -> NDArray[np.str_]:
     """Name the ranks 0 (left out), 1 (zero), 2 (free) and 3 (at bound)."""
-    return np.array(RANKS[machine])[rank]
+    return np.array(task.value)[rank]
 
 
 def whole(problems: list[Certification], n: int, n_support: int) -> Certification:
-    """Put the worst problem on top, and for each row the worst that any problem says."""
-    machine = problems[0].machine
+    """Put the worst problem on top, and give each row its worst slack and residual."""
+    task = problems[0].kind.task
     slack, residual, rank = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.intp)
     for one in problems:
         at = one.index
-        found = (one.label[:, None] == np.array(RANKS[machine])).argmax(axis=1)
+        found = (one.label[:, None] == np.array(task.value)).argmax(axis=1)
         slack[at] = np.maximum(slack[at], one.slack)
         residual[at] = np.maximum(residual[at], one.residual)
         rank[at] = np.maximum(rank[at], found)
@@ -171,7 +184,7 @@ def whole(problems: list[Certification], n: int, n_support: int) -> Certificatio
         cast("Certification", top),
         slack=slack,
         residual=residual,
-        label=labels_of(machine, rank),
+        label=labels_of(task, rank),
         index=np.arange(n),
         stray=max(one.stray for one in problems),
         excess=max(one.excess for one in problems),

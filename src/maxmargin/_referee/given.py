@@ -1,8 +1,8 @@
-"""What the caller says of the rows: labels, targets and weights."""
+"""What the caller gave: a model, its rows, and their labels, targets and weights."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from maxmargin._arrays import Index, Vector
+    from maxmargin._referee.certification import Machine
     from maxmargin._referee.fitted import Fitted
+
+
+class Given(NamedTuple):
+    """The arguments of ``certify``, and the machine that the model is judged as."""
+
+    machine: Machine
+    package: str  # where the class of the model comes from; "" when that is not known
+    estimator: Any
+    X: Any
+    y: ArrayLike | None
+    sample_weight: ArrayLike | None
 
 
 def codes_of(
@@ -46,6 +58,16 @@ def _column(what: str, y: ArrayLike | None, n: int) -> NDArray[Any]:
     return values.ravel()
 
 
+def weights_of(sample_weight: ArrayLike | None, n: int) -> Vector:
+    """Read the weights of the rows."""
+    weight = as_numbers("sample_weight", 1.0 if sample_weight is None else sample_weight)
+    require(
+        weight.shape in {(), (n,)},
+        f"sample_weight has shape {weight.shape}: one weight a row is {(n,)}",
+    )
+    return np.broadcast_to(weight, n)
+
+
 def prices_of(model: Fitted, code: Index, sample_weight: ArrayLike | None) -> Vector:
     """C · class weight · sample weight; −1 marks the rows that are left out.
 
@@ -53,12 +75,8 @@ def prices_of(model: Fitted, code: Index, sample_weight: ArrayLike | None) -> Ve
     its NuSVC and ignores it (sklearnex and maxmargin use it): its model is judged as the
     answer to the problem that it solved, without class weights.
     """
-    weight = as_numbers("sample_weight", 1.0 if sample_weight is None else sample_weight)
-    require(
-        weight.shape in {(), code.shape},
-        f"sample_weight has shape {weight.shape}: one weight a row is {code.shape}",
-    )
-    ignored = model.machine == "NuSVC" and model.package == "sklearn"
+    weight = weights_of(sample_weight, code.size)
+    ignored = model.package in model.machine.ignoring
     factor = (np.ones_like(model.weights) if ignored else model.weights)[code] * weight
     price = np.where(factor > 0.0, model.C, 0.0)  # ∞·0 = 0: a zero box
     price *= np.where(factor > 0.0, factor, 1.0)

@@ -1,4 +1,4 @@
-r"""What optimality asks of a coefficient, in one form for every machine.
+r"""The optimality conditions of the coefficients, in one form for every machine.
 
 A coefficient :math:`\beta_i` that may rise costs :math:`F_i^\uparrow` per unit, one that
 may fall gains :math:`F_i^\downarrow`. Points that share a sum can only trade with each
@@ -18,11 +18,11 @@ from maxmargin._referee.certification import Certification, labels_of
 from maxmargin.errors import Stop
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Flags as Mask
-    from maxmargin._arrays import Index, Vector
-    from maxmargin._referee.fitted import Fitted
+    from maxmargin._arrays import Flags, Index, Vector
+    from maxmargin._referee.certification import Machine
 
-BALANCE = 1e-10  # rounding leaves about 1e-15·√iterations
+BALANCE = 1e-10  # rounding: it leaves about 1e-15·√iterations in a sum
+UNKNOWN = float("nan"), float("nan")
 
 
 class Ends(NamedTuple):
@@ -47,7 +47,7 @@ class Ends(NamedTuple):
         return lo, hi
 
 
-def prices(F: Vector, may_rise: Mask, may_fall: Mask) -> tuple[Vector, Vector]:
+def prices(F: Vector, may_rise: Flags, may_fall: Flags) -> tuple[Vector, Vector]:
     """F↑ and F↓; infinite where a coefficient cannot move that way."""
     return np.where(may_rise, F, np.inf), np.where(may_fall, F, -np.inf)
 
@@ -62,16 +62,6 @@ def stray_of(m: float, interval: tuple[float, float]) -> float:
     return max(0.0, interval[0] - m, m - interval[1])
 
 
-def slop_of(model: Fitted) -> float:
-    """The relative rounding with which models store their coefficients.
-
-    NuSVC's come back by way of ρ, a quotient of two sums of them.
-    """
-    if model.single:
-        return 1e-6
-    return 1e-10 if model.machine == "NuSVC" else 1e-12
-
-
 def paid(C: Vector, slack: Vector) -> float:
     """ΣCξ, where an infinite price of no slack is nothing."""
     some = slack > 0.0
@@ -79,49 +69,79 @@ def paid(C: Vector, slack: Vector) -> float:
 
 
 class Box(NamedTuple):
-    """The size of every coefficient, its bound, and where it stands."""
+    """The size of every coefficient, its bound, and whether it is 0 or at the bound."""
 
     amount: Vector  # what must lie in [0, top]
     top: Vector
-    used: Mask
-    full: Mask
+    used: Flags
+    full: Flags
     excess: float
 
     @classmethod
-    def of(cls, model: Fitted, amount: Vector, top: Vector, unit: Vector) -> Box:
-        """``unit`` is what an excess is measured in where it is positive and finite."""
+    def of(cls, amount: Vector, top: Vector, unit: Vector, slop: float) -> Box:
+        """Compare amounts with their bounds.
+
+        An excess is measured in ``unit`` where that is positive and finite; within a
+        relative ``slop`` of its bound an amount is at it.
+        """
         biggest = max(1.0, float(np.abs(amount).max(initial=0.0)))
         scale = np.where(np.isfinite(unit) & (unit > 0.0), unit, biggest)
         worst = float((np.maximum(amount - top, -amount) / scale).max(initial=0.0))
-        full = amount >= top * (1.0 - slop_of(model))
+        full = amount >= top * (1.0 - slop)
         return cls(amount, top, amount > 0.0, full, max(0.0, worst))
 
 
+class Terms(NamedTuple):
+    """The facts of a model that a verdict depends on."""
+
+    machine: Machine
+    tol: float
+    criterion: str  # the figure that tol bounds
+    slop: float  # rounding: relative, within which a coefficient is at its bound
+    balance: float  # rounding: relative, by which a sum may be off
+    unbounded: bool  # the loss is squared: every point that is used has slack
+
+
+class Points(NamedTuple):
+    """The figures of some rows of X."""
+
+    rows: Index
+    slack: Vector
+    residual: Vector
+    out: Flags | bool = False  # left out
+
+
+class Level(NamedTuple):
+    """ρ, ε or R, and the interval of its optimal values."""
+
+    value: float
+    interval: tuple[float, float] = UNKNOWN
+
+
+_NO_LEVEL = Level(float("nan"))
+
+
 def verdict(
-    model: Fitted,
+    terms: Terms,
     box: Box,
+    points: Points,
     *,
     primal: float,
     dual: float,
     violation: float,
     balance: float,
-    bias_interval: tuple[float, float],
-    stray: float,
-    slack: Vector,
-    residual: Vector,
-    index: Index,
+    bias_interval: tuple[float, float] = UNKNOWN,
+    stray: float = 0.0,
     margin: float = float("nan"),
-    level: float = float("nan"),
-    level_interval: tuple[float, float] = (float("nan"), float("nan")),
+    level: Level = _NO_LEVEL,
     name: str = "",
 ) -> Certification:
-    """Put together what the machines have in common."""
+    """Build the verdict from the figures of one problem."""
     gap, size = primal - dual, max(abs(primal), abs(dual))
     n_support = int(np.count_nonzero(box.amount))
     bound = box.used & box.full
     # With the squared hinge there is no bound: every used point has slack.
-    rank = np.where(box.used, np.where(bound | model.squared, 3, 2), 1)
-    slop = slop_of(model)
+    rank = np.where(box.used, np.where(bound | terms.unbounded, 3, 2), 1)
     return Certification(
         primal=primal,
         dual=dual,
@@ -133,19 +153,20 @@ def verdict(
         n_free=n_support - int(bound.sum()),
         n_bound=int(bound.sum()),
         stop=Stop.RECOMPUTED,
-        tol=model.tol,
-        criterion=model.criterion,
+        tol=terms.tol,
+        criterion=terms.criterion,
         balance=balance,
         name=name,
-        machine=model.machine,
-        slack=slack,
-        residual=residual,
-        label=labels_of(model.machine, rank),
-        index=index,
+        machine=terms.machine.name,
+        kind=terms.machine,
+        slack=points.slack,
+        residual=points.residual,
+        label=labels_of(terms.machine.task, np.where(points.out, 0, rank)),
+        index=points.rows,
         margin=margin,
-        level=level,
-        level_interval=level_interval,
+        level=level.value,
+        level_interval=level.interval,
         stray=stray,
         excess=box.excess,
-        feasible=bool(box.excess <= slop and balance <= 10.0 * max(slop, BALANCE)),
+        feasible=bool(box.excess <= terms.slop and balance <= terms.balance),
     )

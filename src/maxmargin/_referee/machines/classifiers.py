@@ -27,15 +27,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from maxmargin._referee.case import Case
 from maxmargin._referee.certification import Certification, whole
-from maxmargin._referee.expansion import expansion
+from maxmargin._referee.machines.crammer_singer import certified_jointly
 from maxmargin._referee.optimality import (
     Box,
     Ends,
+    Level,
+    Points,
     paid,
     prices,
     residuals,
@@ -45,10 +48,11 @@ from maxmargin._referee.optimality import (
 from maxmargin._referee.tables import require
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from maxmargin._arrays import Index, Vector
     from maxmargin._referee.fitted import Fitted
+    from maxmargin._referee.given import Given
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,49 +68,55 @@ class Binary:
     C: Vector  # price, or weight
 
 
-def judge(model: Fitted, table: Any, code: Index, price: Vector) -> Certification:
+def c_svc(given: Given) -> Certification:
+    """Certify a C-SVC."""
+    return _judge(Case.of(given), _margin)
+
+
+def nu_svc(given: Given) -> Certification:
+    """Certify a ν-SVC."""
+    return _judge(Case.of(given), _nu)
+
+
+def _judge(
+    case: Case, one_of: Callable[[Fitted, Binary], Certification]
+) -> Certification:
     """Certify every binary problem of a classifier, and the whole."""
+    model = case.model
+    if model.joint:
+        return certified_jointly(case)
     rows = [
-        np.flatnonzero((code == c) & (price >= 0.0)) for c in range(model.classes.size)
+        np.flatnonzero((case.code == c) & (case.price >= 0.0))
+        for c in range(model.classes.size)
     ]
     require(
         min(map(len, rows)) > 0, "a class has no row with a positive weight in this y"
     )
-    split = (
-        _rest(model, table, code, price)
-        if model.rest
-        else _pairs(model, table, rows, price)
-    )
-    one_of = _nu if model.machine == "NuSVC" else _margin
+    split = _rest(case) if model.rest else _pairs(case, rows)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite gap says enough
         problems = [one_of(model, problem) for problem in split]
     used = int(np.count_nonzero(model.dual.any(axis=0)))
-    return whole(problems, table.shape[0], used)
+    return whole(problems, case.price.size, used)
 
 
-def _pairs(
-    model: Fitted, table: Any, rows: list[Index], price: Vector
-) -> Iterator[Binary]:
+def _pairs(case: Case, rows: list[Index]) -> Iterator[Binary]:
     """One class against one; of two classes the second is positive, else the first."""
+    model = case.model
     coefficients = [_against_others(model, c) for c in range(len(rows))]
-    values = [
-        expansion(model, table, some, beta)
-        for some, beta in zip(rows, coefficients, strict=True)
-    ]
+    values = [case.g(some, beta) for some, beta in zip(rows, coefficients, strict=True)]
     sign = -1.0 if len(rows) == 2 else 1.0  # of the first class
     for number, (first, second) in enumerate(combinations(range(len(rows)), 2)):
         index = np.concatenate([rows[first], rows[second]])
-        all_rows = np.zeros(price.size)
         mine = (model.owner == first) | (model.owner == second)
-        all_rows[model.support[mine]] = coefficients[first][mine, second - 1]
+        beta = case.beta(np.where(mine, coefficients[first][:, second - 1], 0.0))
         yield Binary(
             name=f"{model.classes[first]} against {model.classes[second]}",
             index=index,
             y=np.repeat([sign, -sign], [rows[first].size, rows[second].size]),
-            beta=all_rows[index],
+            beta=beta[index],
             g=np.concatenate([values[first][:, second - 1], values[second][:, first]]),
             b=float(model.intercept[number]),
-            C=price[index],
+            C=case.price[index],
         )
 
 
@@ -124,21 +134,19 @@ def _against_others(model: Fitted, c: int) -> Vector:
     return out
 
 
-def _rest(model: Fitted, table: Any, code: Index, price: Vector) -> Iterator[Binary]:
+def _rest(case: Case) -> Iterator[Binary]:
     """Each class, positive, against all the others; row c of ``dual_coef_`` is its β."""
-    index = np.flatnonzero(price >= 0.0)
-    g = expansion(model, table, index, model.dual.T)
+    model, index = case.model, case.rows
+    g = case.g(index, model.dual.T)
     for c, label in enumerate(model.classes):
-        all_rows = np.zeros(price.size)
-        all_rows[model.support] = model.dual[c]
         yield Binary(
             name=f"{label} against the rest",
             index=index,
-            y=np.where(code[index] == c, 1.0, -1.0),
-            beta=all_rows[index],
+            y=np.where(case.code[index] == c, 1.0, -1.0),
+            beta=case.beta(model.dual[c])[index],
             g=g[:, c],
             b=float(model.intercept[c]),
-            C=price[index],
+            C=case.price[index],
         )
 
 
@@ -150,7 +158,7 @@ def _margin(model: Fitted, one: Binary) -> Certification:
     if model.squared:
         np.divide(alpha, 2.0 * C, out=ridge, where=alpha != 0.0)
     top = np.where(C > 0.0, np.inf, 0.0) if model.squared else C
-    box = Box.of(model, alpha, top, C)
+    box = Box.of(alpha, top, C, model.terms.slop)
     reached = y * (g + one.b)
     slack = np.maximum(0.0, 1.0 - reached)
     norm2 = float(beta @ g)
@@ -174,17 +182,15 @@ def _margin(model: Fitted, one: Binary) -> Certification:
     else:
         violation, interval = max(0.0, ends.most, -ends.least), (0.0, 0.0)
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(one.index, slack, residuals(rise, fall, one.b)),
         primal=primal,
         dual=dual,
         violation=violation,
         balance=balance,
         bias_interval=interval,
         stray=stray_of(one.b, interval),
-        slack=slack,
-        residual=residuals(rise, fall, one.b),
-        index=one.index,
         margin=2.0 / norm2**0.5 if norm2 > 0.0 else float("inf"),
         name=one.name,
     )
@@ -203,7 +209,7 @@ def _nu(model: Fitted, one: Binary) -> Certification:
     )
     beta, g, b = rho * one.beta, rho * one.g, rho * one.b
     alpha = y * beta
-    box = Box.of(model, alpha, weight, weight)
+    box = Box.of(alpha, weight, weight, model.terms.slop)
     slack = np.maximum(0.0, rho - y * (g + b))
     norm2 = float(beta @ g)
 
@@ -218,19 +224,20 @@ def _nu(model: Fitted, one: Binary) -> Certification:
     below = Ends.of(rise[~positive], fall[~positive])
     (lo, hi), (low, high) = above.interval, below.interval
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(
+            one.index,
+            slack,
+            residuals(rise, fall, np.where(positive, b - rho, b + rho)),
+        ),
         primal=0.5 * norm2 + paid(weight, slack) - mass * rho,
         dual=-0.5 * norm2,
         violation=max(above.violation, below.violation),
         balance=abs(float(beta.sum())) / mass,
         bias_interval=(0.5 * (lo + low), 0.5 * (hi + high)),
         stray=max(stray_of(b - rho, above.interval), stray_of(b + rho, below.interval)),
-        slack=slack,
-        residual=residuals(rise, fall, np.where(positive, b - rho, b + rho)),
-        index=one.index,
         margin=2.0 * rho / norm2**0.5 if norm2 > 0.0 else float("inf"),
-        level=rho,
-        level_interval=(0.5 * (low - hi), 0.5 * (high - lo)),
+        level=Level(rho, (0.5 * (low - hi), 0.5 * (high - lo))),
         name=one.name,
     )

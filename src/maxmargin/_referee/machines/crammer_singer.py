@@ -17,57 +17,68 @@ the model tells the difference :math:`\beta_1 - \beta_0 = 2\beta_1`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin._referee.certification import Certification, whole
-from maxmargin._referee.expansion import expansion
-from maxmargin._referee.optimality import Box, paid, slop_of, verdict
+from maxmargin._referee.certification import whole
+from maxmargin._referee.optimality import Box, Points, paid, verdict
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Index, Vector
-    from maxmargin._referee.fitted import Fitted
+    from maxmargin._arrays import Flags, Index, Table, Vector
+    from maxmargin._referee.case import Case
+    from maxmargin._referee.certification import Certification
 
 
-def judge(model: Fitted, table: Any, code: Index, price: Vector) -> Certification:
+class Conditions(NamedTuple):
+    """The cost of every row, and how far it misses its condition."""
+
+    slack: Vector
+    residual: Vector
+
+    @classmethod
+    def of(cls, f: Table, own: Index, may_rise: Flags) -> Conditions:
+        """``own`` is the class of each row, ``f`` has a column for each class."""
+        G = f + (np.arange(f.shape[1]) != own[:, None])
+        most = G.max(axis=1)
+        least = np.where(may_rise, G, np.inf).min(axis=1)
+        return cls(most - G[np.arange(own.size), own], np.maximum(most - least, 0.0))
+
+
+def both_classes(lines: Any) -> tuple[Any, ...]:
+    """Two halves: of two classes a model holds only the difference."""
+    return -0.5 * lines, 0.5 * lines
+
+
+def certified_jointly(case: Case) -> Certification:
     """Certify the one problem of all classes."""
-    index = np.flatnonzero(price >= 0.0)
-    C, own = price[index], code[index]
+    model, index = case.model, case.rows
+    C, own = case.price[index], case.code[index]
     lines, b = model.dual.T, model.intercept
     if model.classes.size == 2:
-        lines, b = np.hstack([-0.5 * lines, 0.5 * lines]), np.append(-0.5 * b, 0.5 * b)
-    g = expansion(model, table, index, lines)
-    all_rows = np.zeros((price.size, lines.shape[1]))
-    all_rows[model.support] = lines
-    beta = all_rows[index]
+        lines, b = np.hstack(both_classes(lines)), np.append(*both_classes(b))
+    g = case.g(index, lines)
+    beta = case.beta(lines)[index]
     sums = beta.sum(axis=0) if model.fit_intercept else np.zeros_like(b)
 
     mine = np.arange(index.size), own
-    G = g + b
-    G[np.arange(lines.shape[1]) != own[:, None]] += 1.0
-    slack = G.max(axis=1) - G[mine]
-    norm2 = float((beta * g).sum() + b @ b)
     top = np.zeros_like(beta)
     top[mine] = C
-    box = Box.of(model, beta[mine], C, C)
+    slop = model.terms.slop
+    slack, residual = Conditions.of(g + b, own, beta < top * (1.0 - slop))
+    norm2 = float((beta * g).sum() + b @ b)
+    box = Box.of(beta[mine], C, C, slop)
     others = float((np.where(top > 0.0, 0.0, beta) / np.maximum(C, 1.0)[:, None]).max())
-    may_rise = beta < top * (1.0 - slop_of(model))
-    residual = G.max(axis=1) - np.where(may_rise, G, np.inf).min(axis=1)
-    residual = np.maximum(residual, 0.0)
     size = float(np.abs(beta).sum(axis=1).max(initial=0.0))
     one = verdict(
-        model,
+        model.terms,
         box._replace(excess=max(box.excess, others)),
+        Points(index, slack, residual),
         primal=0.5 * norm2 + paid(C, slack),
         dual=float(beta[mine].sum()) - 0.5 * norm2,
         violation=float(residual.max()),
         balance=float(np.abs(beta.sum(axis=1)).max()) / (size or 1.0),
-        bias_interval=(float("nan"), float("nan")),
         stray=float(np.abs(b - sums).max()),
-        slack=slack,
-        residual=residual,
-        index=index,
         name="all classes at once",
     )
-    return whole([one], table.shape[0], one.n_support)
+    return whole([one], case.price.size, one.n_support)

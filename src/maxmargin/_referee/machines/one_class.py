@@ -24,14 +24,18 @@ the factor M²/2 giving the units of β, so that for constant k(x, x) violation,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin._referee.expansion import diagonal, expansion
+from maxmargin._referee.case import Case
+from maxmargin._referee.certification import whole
+from maxmargin._referee.expansion import diagonal
 from maxmargin._referee.optimality import (
     Box,
     Ends,
+    Level,
+    Points,
     paid,
     prices,
     residuals,
@@ -40,59 +44,64 @@ from maxmargin._referee.optimality import (
 )
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Index, Vector
+    from collections.abc import Callable
+
+    from maxmargin._arrays import Vector
     from maxmargin._referee.certification import Certification
-    from maxmargin._referee.fitted import Fitted
+    from maxmargin._referee.given import Given
 
 
-def judge(model: Fitted, table: Any, price: Vector) -> Certification:
-    """Certify a machine without labels."""
-    index = np.flatnonzero(price >= 0.0)
-    all_rows = np.zeros(price.size)
-    all_rows[model.support] = model.dual[0]
-    coef, weight = all_rows[index], price[index]
-    g = expansion(model, table, index, model.dual.T)[:, 0]
-    with np.errstate(over="ignore", invalid="ignore"):  # an infinite gap says enough
-        if model.machine == "SVDD":
-            return _ball(model, index, weight, coef, g, diagonal(model, table, index))
-        return _plane(model, index, weight, coef, g)
+def plane(given: Given) -> Certification:
+    """Certify a OneClassSVM."""
+    return _judge(given, _plane)
 
 
-def _plane(
-    model: Fitted, index: Index, weight: Vector, beta: Vector, g: Vector
+def ball(given: Given) -> Certification:
+    """Certify an SVDD."""
+    return _judge(given, _ball)
+
+
+def _judge(
+    given: Given, one_of: Callable[[Case, Vector, Vector, Vector], Certification]
 ) -> Certification:
+    case = Case.of(given)
+    coef = case.beta(case.model.dual[0])[case.rows]
+    g = case.g(case.rows, case.model.dual.T)[:, 0]
+    with np.errstate(over="ignore", invalid="ignore"):  # an infinite gap says enough
+        one = one_of(case, case.price[case.rows], coef, g)
+    return whole([one], case.price.size, one.n_support)
+
+
+def _plane(case: Case, weight: Vector, beta: Vector, g: Vector) -> Certification:
     """OneClassSVM."""
+    model = case.model
     mass, rho = model.nu * float(weight.sum()), -float(model.intercept[0])
-    box = Box.of(model, beta, weight, weight)
+    box = Box.of(beta, weight, weight, model.terms.slop)
     slack = np.maximum(0.0, rho - g)
     norm2 = float(beta @ g)
     rise, fall = prices(g, ~box.full, box.used)
     ends = Ends.of(rise, fall)
     lo, hi = ends.interval
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(case.rows, slack, residuals(rise, fall, -rho)),
         primal=0.5 * norm2 - mass * rho + paid(weight, slack),
         dual=-0.5 * norm2,
         violation=ends.violation,
         balance=_missed(beta, mass),
         bias_interval=(lo, hi),
         stray=stray_of(-rho, (lo, hi)),
-        slack=slack,
-        residual=residuals(rise, fall, -rho),
-        index=index,
         margin=rho / norm2**0.5 if norm2 > 0.0 else float("inf"),
-        level=rho,
-        level_interval=(-hi, -lo),
+        level=Level(rho, (-hi, -lo)),
     )
 
 
-def _ball(
-    model: Fitted, index: Index, weight: Vector, alpha: Vector, g: Vector, own: Vector
-) -> Certification:
-    """SVDD; g = Kα, ``own`` = k(x, x)."""
+def _ball(case: Case, weight: Vector, alpha: Vector, g: Vector) -> Certification:
+    """SVDD; g = Kα."""
+    model, own = case.model, diagonal(case.model, case.table, case.rows)
     mass, radius = model.nu * float(weight.sum()), model.radius
-    box = Box.of(model, mass * alpha, weight, weight)
+    box = Box.of(mass * alpha, weight, weight, model.terms.slop)
     centre2 = float(alpha @ g)  # ‖a‖²
     distance2 = own - 2.0 * g + centre2
     slack = np.maximum(0.0, distance2 - radius**2)
@@ -103,19 +112,16 @@ def _ball(
     told = b if np.isnan(model.intercept[0]) else unit * float(model.intercept[0])
     radii = [max(0.0, centre2 + end / unit) ** 0.5 for end in ends.interval]
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(case.rows, slack, residuals(rise, fall, b)),
         primal=unit * (mass * radius**2 + paid(weight, slack)),
         dual=unit * mass * (float(alpha @ own) - centre2),
         violation=ends.violation,
         balance=_missed(mass * alpha, mass),
         bias_interval=ends.interval,
         stray=max(stray_of(b, ends.interval), stray_of(told, ends.interval)),
-        slack=slack,
-        residual=residuals(rise, fall, b),
-        index=index,
-        level=radius,
-        level_interval=(radii[0], radii[1]),
+        level=Level(radius, (radii[0], radii[1])),
     )
 
 

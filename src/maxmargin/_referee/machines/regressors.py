@@ -18,38 +18,68 @@ scaling).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin._referee.expansion import expansion
+from maxmargin._referee.case import Case
+from maxmargin._referee.certification import whole
+from maxmargin._referee.given import targets_of
 from maxmargin._referee.optimality import (
-    BALANCE,
     Box,
     Ends,
+    Level,
+    Points,
     paid,
     residuals,
-    slop_of,
     stray_of,
     verdict,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from maxmargin._arrays import Index, Vector
     from maxmargin._referee.certification import Certification
     from maxmargin._referee.fitted import Fitted
+    from maxmargin._referee.given import Given
 
 
-def judge(model: Fitted, table: Any, z: Vector, price: Vector) -> Certification:
-    """Certify a regression."""
-    index = np.flatnonzero(price >= 0.0)
-    all_rows = np.zeros(price.size)
-    all_rows[model.support] = model.dual[0]
-    beta, target, C = all_rows[index], z[index], price[index]
-    g = expansion(model, table, index, model.dual.T)[:, 0]
+class Curve(NamedTuple):
+    """The rows of a regression as the model states them."""
+
+    rows: Index
+    z: Vector  # targets
+    C: Vector
+    beta: Vector
+    g: Vector  # Kβ
+    b: float
+    box: Box  # of |β|
+
+
+def svr(given: Given) -> Certification:
+    """Certify a regression with a given tube."""
+    return _judge(given, _given_tube)
+
+
+def nu_svr(given: Given) -> Certification:
+    """Certify a regression with a free tube."""
+    return _judge(given, _free_tube)
+
+
+def _judge(
+    given: Given, one_of: Callable[[Fitted, Curve], Certification]
+) -> Certification:
+    case = Case.of(given)
+    model, index, n = case.model, case.rows, case.price.size
+    z = targets_of(given.y, n)
+    beta, C = case.beta(model.dual[0])[index], case.price[index]
+    g = case.g(index, model.dual.T)[:, 0]
+    box = Box.of(np.abs(beta), C, C, model.terms.slop)
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite gap says enough
-        one_of = _free_tube if model.machine == "NuSVR" else _given_tube
-        return one_of(model, index, target, C, beta, g)
+        curve = Curve(index, z[index], C, beta, g, float(model.intercept[0]), box)
+        one = one_of(model, curve)
+    return whole([one], n, one.n_support)
 
 
 def _conditions(
@@ -64,34 +94,28 @@ def _conditions(
     )
 
 
-def _given_tube(
-    model: Fitted, index: Index, z: Vector, C: Vector, beta: Vector, g: Vector
-) -> Certification:
-    b, epsilon = float(model.intercept[0]), model.epsilon
-    box = Box.of(model, np.abs(beta), C, C)
+def _given_tube(model: Fitted, curve: Curve) -> Certification:
+    rows, z, C, beta, g, b, box = curve
+    epsilon = model.epsilon
     slack = np.maximum(0.0, np.abs(z - g - b) - epsilon)
     norm2, length = float(beta @ g), float(np.abs(beta).sum())
     rise, fall = _conditions(g - z, beta, box, epsilon)
     ends = Ends.of(rise, fall)
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(rows, slack, residuals(rise, fall, b)),
         primal=0.5 * norm2 + paid(C, slack),
         dual=float(z @ beta) - 0.5 * norm2 - epsilon * length,
         violation=ends.violation,
         balance=abs(float(beta.sum())) / (length or 1.0),
         bias_interval=ends.interval,
         stray=stray_of(b, ends.interval),
-        slack=slack,
-        residual=residuals(rise, fall, b),
-        index=index,
-        level=epsilon,
+        level=Level(epsilon),
     )
 
 
-def _free_tube(
-    model: Fitted, index: Index, z: Vector, C: Vector, beta: Vector, g: Vector
-) -> Certification:
+def _free_tube(model: Fitted, curve: Curve) -> Certification:
     r"""NuSVR, from β alone.
 
     The problem has α and α*, of sum T/2 each, and β = α − α* shows only their
@@ -100,8 +124,8 @@ def _free_tube(
     same points, half on each; which ones no model tells, so the split that violates
     least is judged.
     """
-    b, F = float(model.intercept[0]), g - z
-    box = Box.of(model, np.abs(beta), C, C)
+    rows, z, C, beta, g, b, box = curve
+    F = g - z
     mass, length = model.nu * float(C.sum()), float(np.abs(beta).sum())
     error = np.abs(z - g - b)
     epsilon = _quantile(error, C, mass) if np.isnan(model.epsilon) else model.epsilon
@@ -112,7 +136,7 @@ def _free_tube(
     up = Ends.of(F[~(box.full & (beta >= 0.0))], F[beta > 0.0])
     down = Ends.of(-F[~(box.full & (beta <= 0.0))], -F[beta < 0.0])
     missing = mass - length
-    if missing > 10.0 * max(slop_of(model), BALANCE) * mass:
+    if missing > model.terms.balance * mass:
         room = C - np.abs(beta)
         open_ = np.flatnonzero(room > 0.0)
         worse = np.maximum(F[open_] - up.least, -F[open_] - down.least)
@@ -131,19 +155,16 @@ def _free_tube(
         )
     missed = max(abs(float(beta.sum())), -missing)
     return verdict(
-        model,
+        model.terms,
         box,
+        Points(rows, slack, residuals(*_conditions(F, beta, box, epsilon), b)),
         primal=0.5 * norm2 + epsilon * mass + paid(C, slack),
         dual=float(z @ beta) - 0.5 * norm2,
         violation=max(up.violation, down.violation),
         balance=missed / (length or 1.0),
         bias_interval=bias,
         stray=stray,
-        slack=slack,
-        residual=residuals(*_conditions(F, beta, box, epsilon), b),
-        index=index,
-        level=epsilon,
-        level_interval=(max(0.0, 0.5 * (lo + low)), max(0.0, 0.5 * (hi + high))),
+        level=Level(epsilon, (max(0.0, 0.5 * (lo + low)), max(0.0, 0.5 * (hi + high)))),
     )
 
 
