@@ -290,4 +290,4 @@ def test_an_intercept_is_refused():
     with pytest.raises(InputError, match="fit_intercept=False"):
         CoordinateAscent().start(SVC().problem(X, y))
     with pytest.raises(InputError, match=r"shape \(3,\)"):
-        CoordinateAscent().start(coordinate_example(), np.zeros(3))
+        drive(CoordinateAscent(), coordinate_example(), warm=np.zeros(3))

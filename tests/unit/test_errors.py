@@ -38,7 +38,16 @@ def test_only_converged_counts_as_converged():
     assert [stop for stop in Stop if stop.converged] == [Stop.CONVERGED, Stop.CLOSED]
 
 
-@pytest.mark.parametrize("stop", Stop)
+def test_a_stop_is_what_it_says():
+    assert Stop.CLOSED == str(Stop.CLOSED) == Stop.CLOSED.value
+    assert Stop("") is Stop.UNKNOWN
+    assert not Stop.UNKNOWN
+
+
+RUNS = [stop for stop in Stop if stop not in (Stop.RECOMPUTED, Stop.UNKNOWN)]
+
+
+@pytest.mark.parametrize("stop", RUNS)
 def test_a_stop_is_a_sentence_that_says_whether_it_is_optimal(stop):
     assert stop.value.startswith("converged" if stop.converged else "stopped")
     assert ": " in stop.value
