@@ -12,8 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
-from maxmargin.estimators.linear.combinations import check_combination
-from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine, loss_rule
+from maxmargin.estimators.linear.machine import (
+    COMMON_RULES,
+    LinearMachine,
+    check_combination,
+    loss_rule,
+)
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.parameters import one_of
 from maxmargin.losses import LOSSES

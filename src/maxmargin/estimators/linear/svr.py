@@ -8,8 +8,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from maxmargin._callback_bridge import with_callbacks
-from maxmargin.estimators.linear.combinations import check_combination
-from maxmargin.estimators.linear.machine import COMMON_RULES, LinearMachine, solver_rule
+from maxmargin.estimators.linear.machine import (
+    COMMON_RULES,
+    LinearMachine,
+    check_combination,
+    solver_rule,
+)
 from maxmargin.estimators.linear.scores import outputs_of
 from maxmargin.estimators.parameters import one_of
 from maxmargin.problem import linear_svr

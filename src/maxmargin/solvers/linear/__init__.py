@@ -1,5 +1,15 @@
 """Solvers of linear machines: on the contract of all solvers, without a kernel.
 
+- :mod:`~maxmargin.solvers.linear.warm_start`: the model of a fit with another C.
+- :mod:`~maxmargin.solvers.linear.descent`: dual coordinates, one row after another.
+- :mod:`~maxmargin.solvers.linear.newton`: Newton's method, for losses with a curvature.
+- :mod:`~maxmargin.solvers.linear.l1`: the penalty ‖w‖₁.
+- :mod:`~maxmargin.solvers.linear.classes`: all classes in one problem.
+- :mod:`~maxmargin.solvers.linear.two_classes`: two classes in that problem, a hinge.
+- :mod:`~maxmargin.solvers.linear.stochastic`: steps on rows that are drawn.
+- :mod:`~maxmargin.solvers.linear.gram`: few rows, by the products of all of them.
+- :mod:`~maxmargin.solvers.linear.through_weights`: linear kernels, by their weights.
+
 They take a :class:`~maxmargin.problem.LinearProblem` and hand back a
 :class:`~maxmargin.problem.LinearModel`; ``tol`` is a relative duality gap for every one.
 """

@@ -5,6 +5,7 @@
 - :mod:`~maxmargin.solvers.linear.newton.proximal_newton`: hinge and tube, rounded off.
 - :mod:`~maxmargin.solvers.linear.newton.state`: what all three remember and check.
 - :mod:`~maxmargin.solvers.linear.newton.squared`: squared losses along a line.
+- :mod:`~maxmargin.solvers.linear.newton.smooth`: any loss with a curvature, along a line.
 - :mod:`~maxmargin.solvers.linear.newton.rounded`: rounded-off losses along a line.
 - :mod:`~maxmargin.solvers.linear.newton.line_search`: the search along a line.
 - :mod:`~maxmargin.solvers.linear.newton.proximal_schedule`: how rounding off shrinks.
