@@ -1,10 +1,22 @@
 """Pictures of machines, of runs and of the theory: ``pip install maxmargin[plot]``.
 
 Every display follows scikit-learn's convention: ``Display.from_…(…, ax=None)`` computes
-and draws, the object keeps what was drawn (``ax_``, ``figure_``, …), and ``plot(ax=…)``
-draws it again. Colours are those of Okabe and Ito; markers and line styles carry the same
-meaning, so that the pictures can be read in grey. matplotlib is imported by the first
+and draws, its attributes hold the drawn objects (``ax_``, ``figure_``, …), and
+``plot(ax=…)`` draws again. Colours are those of Okabe and Ito; markers and line styles
+carry the same meaning, so that the pictures can be read in grey. matplotlib is imported by the first
 drawing.
+
+- :mod:`~maxmargin.plots.boundary`: the boundary of a machine in the plane.
+- :mod:`~maxmargin.plots.kernel`: a kernel matrix and its eigenvalues.
+- :mod:`~maxmargin.plots.convergence`: how runs of solvers converge.
+- :mod:`~maxmargin.plots.animation`: a film of a solver at work.
+- :mod:`~maxmargin.plots.stage`: the figure of that film.
+- :mod:`~maxmargin.plots.film`: the film as a file.
+- :mod:`~maxmargin.plots.loss`: losses against the margin.
+- :mod:`~maxmargin.plots.lagrange`: Lagrange multipliers.
+- :mod:`~maxmargin.plots.duality`: Lagrange duality, with and without a gap.
+- :mod:`~maxmargin.plots.coordinate_ascent`: the path of coordinate ascent.
+- :mod:`~maxmargin.plots.canvas`: colours, planes and marks of all pictures.
 
 Examples
 --------

@@ -2,13 +2,13 @@ r"""A film of a solver at work: the boundary after every step, and what the step
 
 .. math:: f(x) = \sum_i \beta_i k(x_i, x) + b
 
-is drawn for the β and b of every frame, as :class:`~maxmargin.plots.BoundaryDisplay`
-draws it, with the points whose coefficients the step has changed in thick rings, and the
-step's own words below. A run of more steps than there are frames is shown at steps that
-are spread by their logarithms: most of what is to be seen happens at the beginning.
+is drawn for the β and b of every frame by :class:`~maxmargin.plots.BoundaryDisplay`.
+Thick rings mark the points whose coefficients the step has changed, and the step's own
+words stand below. A run of more steps than frames is shown at steps whose logarithms are
+evenly spread, for most changes happen at the beginning.
 
-Cost: the run itself, stopped at each step that may be shown; grid_resolution² · n kernel
-values; and some tenths of a second for each frame.
+Cost: the run itself, which pauses at each step that may be shown; grid_resolution² · n
+kernel values; and some tenths of a second for each frame.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.estimators.parameters import effective_gamma
 from maxmargin.kernels.factory import expansion
 from maxmargin.parallel import Workers
-from maxmargin.plots.canvas.film import checked_path, write_film
 from maxmargin.plots.canvas.plane import as_table, choose_plane, grid_of, names_of
-from maxmargin.plots.canvas.stage import Frame, Stage
+from maxmargin.plots.film import checked_path, write_film
+from maxmargin.plots.stage import Frame, Stage
 from maxmargin.solvers.base import Snapshot, Status
 from maxmargin.validation import is_precomputed
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import Solver
 
-GROWTH = 1.05  # after max_frames steps, the next one looked at is this much later
+GROWTH = 1.05  # policy: after max_frames steps, factor from one recorded step to the next
 
 
 def animate(
@@ -64,30 +64,29 @@ def animate(
     Parameters
     ----------
     solver : Solver or str
-        One of :mod:`maxmargin.solvers`, or a name that ``SVC(solver=...)`` knows.
+        One of :mod:`maxmargin.solvers`, or a name for ``SVC(solver=...)``.
     X : array-like of shape (n_samples, 2)
         Points of the plane.
     y : array-like of shape (n_samples,)
         Labels of two classes.
     path : str or Path
-        Where to write: ``.gif``, or ``.html`` for a page with a slider that needs no
+        The file to write: ``.gif``, or ``.html`` for a page with a slider that needs no
         other file.
     machine : SVC or None
-        What is to be solved; it is not fitted. None for ``SVC()``.
+        The machine whose problem is solved; it is not fitted. None for ``SVC()``.
     every : int, default=1
         Units of the solver's work between two frames.
     max_frames : int, default=60
-        Frames at most. Of longer runs the beginning is shown step by step, the rest in
-        ever longer strides; the start and the end are always there.
+        Frames at most. A longer run is shown step by step at its beginning and then in
+        ever longer strides; its start and its end are always shown.
     fps : float, default=4.0
         Frames a second.
     grid_resolution : int, default=100
         Points of the grid along either axis.
     verbose : bool, default=False
-        Whether to tell on stderr which frame is being drawn: 60 take ten or twenty
-        seconds.
+        Whether to count the drawn frames on stderr: 60 take ten or twenty seconds.
     **parameters
-        Of the machine: ``C=1.0``, ``kernel="linear"``, …
+        Parameters of the machine: ``C=1.0``, ``kernel="linear"``, …
 
     Returns
     -------
@@ -110,11 +109,10 @@ def animate(
     problem = chosen.problem(rows, y)
     memory = int(chosen.cache_size * (1 << 20))
     runner = chosen_solver(chosen, memory) if isinstance(solver, str) else solver
-    frames = _spread(list(_record(runner, problem, int(every), int(max_frames))),
-                     int(max_frames))  # fmt: skip
+    recorded = list(_record(runner, problem, int(every), int(max_frames)))
+    frames = _spread(recorded, int(max_frames))
     plane = choose_plane(rows, None, names=names_of(chosen, X, 2))
-    xx0, xx1 = grid_of(rows, grid_resolution)
-    grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+    xx0, xx1, grid = grid_of(rows, grid_resolution)
     values = _decisions(chosen, rows, grid, frames)
     stage = Stage(runner, rows, np.asarray(y), classes, problem, (xx0, xx1), plane.labels)
     stage.prepare(frames, values)
@@ -136,7 +134,7 @@ def animate(
 def _record(
     solver: Solver, problem: Problem, every: int, max_frames: int
 ) -> Iterator[Frame]:
-    """The start, the first steps one by one, then ever longer strides, and the end."""
+    """Yield the start, the first steps, then frames ever further apart, and the end."""
     state = solver.start(problem)
     status = Status.RUNNING
     units = 0
@@ -171,7 +169,7 @@ def _frame(
 
 
 def _spread(frames: list[Frame], max_frames: int) -> list[Frame]:
-    """At most so many: the first, the last, and what is nearest to even logarithms."""
+    """Keep the first, the last, and frames whose logarithms are evenly spread."""
     if len(frames) <= max_frames:
         return frames
     units = np.array([frame.units for frame in frames], dtype=np.float64)
@@ -179,18 +177,16 @@ def _spread(frames: list[Frame], max_frames: int) -> list[Frame]:
     wanted = [first][: max_frames - 2]
     while wanted and len(wanted) < max_frames - 1:
         left = max_frames - 1 - len(wanted)
-        # never less than one unit: strides grow as soon as they can
-        wanted.append(
-            max(wanted[-1] + 1.0, wanted[-1] * (final / wanted[-1]) ** (1 / left))
-        )
+        even = wanted[-1] * (final / wanted[-1]) ** (1 / left)
+        wanted.append(max(wanted[-1] + 1.0, even))  # frames are a unit apart at least
     nearest = {int(np.abs(units - one).argmin()) for one in wanted}
     return [frames[k] for k in sorted({0, *nearest, len(frames) - 1})]
 
 
 def _decisions(machine: SVC, rows: Table, grid: Table, frames: list[Frame]) -> Table:
-    """Decision values on the grid, a column for every frame.
+    """Return decision values on the grid, a column for every frame.
 
-    All at once, so that kernel values are computed once.
+    One product for all frames computes every kernel value once.
     """
     kernel = kernel_of(machine, effective_gamma(machine, rows))
     coef = np.array([frame.beta for frame in frames])
@@ -205,7 +201,7 @@ def _decisions(machine: SVC, rows: Table, grid: Table, frames: list[Frame]) -> T
 
 
 def _machine(machine: SVC | None, solver: Any, parameters: dict[str, Any]) -> SVC:
-    """The machine that says what is to be solved."""
+    """Return a copy of the machine with these parameters, or refuse it."""
     chosen: SVC = SVC() if machine is None else machine
     if not isinstance(chosen, SVC):
         msg = (

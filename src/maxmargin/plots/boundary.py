@@ -1,4 +1,4 @@
-r"""The boundary of a machine in the plane: regions, margins, points and support vectors.
+r"""The boundary of a machine in the plane, its margins, points and support vectors.
 
 .. math:: f(x) = \sum_i \beta_i k(x_i, x) + b
 
@@ -13,15 +13,18 @@ grid_resolution² rows, 40,000 by default.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_outlier_detector
 
 from maxmargin.plots.canvas.marks import (
+    RINGS,
+    boundary_entry,
     draw_points,
     draw_supports,
-    entry,
+    margins_entry,
     scale_for,
     support_entries,
 )
@@ -47,43 +50,44 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Table
     from maxmargin.plots.canvas.support import Supports
 
-SHADES = 8  # on either side of the boundary, about
+SHADES = 8  # about as many levels of shade on either side of the boundary
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BoundaryDisplay:
     """Picture of a decision function in the plane.
 
-    :meth:`from_estimator` makes one of a fitted machine; the constructor takes what was
-    computed elsewhere, such as a solver's model in the middle of its run.
+    :meth:`from_estimator` draws a fitted machine; the constructor takes values computed
+    elsewhere, such as those of a solver's model in the middle of its run.
 
     Parameters
     ----------
     xx0, xx1 : ndarray of shape (r, r)
         Coordinates of a grid, as of ``numpy.meshgrid``.
     response : ndarray of shape (r, r)
-        Decision values there; with ``regions=True`` the number of the class.
+        Decision values on the grid; with ``regions=True`` numbers of classes.
     regions : bool
-        Whether ``response`` are classes.
+        Whether ``response`` holds classes.
     points : ndarray of shape (n, 2) or None
         Points to draw.
     labels : array-like of shape (n,) or None
-        Their labels; one marker for each.
+        Their labels; each has a marker of its own.
     classes : array-like or None
         All labels, in the order of colours; those of ``labels`` by default.
     supports : Supports or None
-        Support vectors: where, α/C, at bound or not, on the wrong side or not.
+        Support vectors: place, α/C, whether at bound, whether on the wrong side.
     margins : tuple of float
         Levels of the dashed lines.
     top : float or None
         Decision value of the strongest shade; None for one that suits ``response``.
     axis_labels : tuple of str
-        What the two axes are.
+        Texts of the two axes.
     title : str
-        Which plane it is.
+        Text above the picture: the plane.
     names : sequence of str or None
-        What labels are called in the legend.
+        Names of the labels in the legend.
     wrong : str
-        What the legend calls support vectors beyond the boundary.
+        The legend's words for support vectors beyond the boundary.
 
     Attributes
     ----------
@@ -98,34 +102,23 @@ class BoundaryDisplay:
     support_ : dict of PathCollection
         ``"free"``, ``"bound"`` and ``"wrong"``; the wrong ones have a ring too.
     scale_ : float
-        By which the areas of all markers were multiplied: less than 1 in a crowd.
+        Factor of the areas of all markers: less than 1 in a crowd.
     """
 
-    def __init__(
-        self,
-        *,
-        xx0: Table,
-        xx1: Table,
-        response: Table,
-        regions: bool = False,
-        points: Table | None = None,
-        labels: Any = None,
-        classes: Any = None,
-        supports: Supports | None = None,
-        margins: tuple[float, ...] = (-1.0, 1.0),
-        top: float | None = None,
-        axis_labels: tuple[str, str] = ("", ""),
-        title: str = "",
-        names: Sequence[str] | None = None,
-        wrong: str = "wrong side",
-    ) -> None:
-        self.xx0, self.xx1, self.response = xx0, xx1, response
-        self.regions = regions
-        self.points, self.labels, self.classes = points, labels, classes
-        self.supports = supports
-        self.margins, self.top = margins, top
-        self.axis_labels, self.title = axis_labels, title
-        self.names, self.wrong = names, wrong
+    xx0: Table
+    xx1: Table
+    response: Table
+    regions: bool = False
+    points: Table | None = None
+    labels: Any = None
+    classes: Any = None
+    supports: Supports | None = None
+    margins: tuple[float, ...] = (-1.0, 1.0)
+    top: float | None = None
+    axis_labels: tuple[str, str] = ("", "")
+    title: str = ""
+    names: Sequence[str] | None = None
+    wrong: str = "wrong side"
 
     @classmethod
     def from_estimator(
@@ -146,22 +139,22 @@ class BoundaryDisplay:
         Parameters
         ----------
         machine : estimator
-            A fitted classifier or detector of outliers of maxmargin, or one of
-            scikit-learn's, or a pipeline that ends in one. Support vectors are drawn
-            where it has some (in a pipeline: if X is that of the fit).
+            A fitted classifier or detector of outliers of maxmargin or scikit-learn, or
+            a pipeline that ends in one. Support vectors are drawn where it has some (in
+            a pipeline: if X is that of the fit).
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Points to draw; the picture covers their range.
         y : array-like of shape (n_samples,) or None
             Their labels.
         plane : two feature numbers or names, or None
-            What is drawn of more than two features: the plane of these two, or by
+            The plane that is drawn of more than two features: that of these two, or by
             default that of the first two principal axes of X.
         rest : {'mean', 'median'}, default='mean'
-            Where the other features are held, if ``plane`` is given.
+            Value of the other features, if ``plane`` is given.
         grid_resolution : int, default=200
             Points of the grid along either axis.
         sample_weight : array-like or None
-            The weights that ``fit`` was given, if any: the bound of α is C times them.
+            The weights of the fit, if any: the bound of α is C times them.
         ax : matplotlib Axes or None
             Where to draw; None for a figure of its own.
         **options
@@ -180,9 +173,8 @@ class BoundaryDisplay:
         at = chosen.onto(table)
         rows = support_rows(machine, table)
         rings = np.empty((0, 2)) if rows is None else chosen.onto(rows)
-        xx0, xx1 = grid_of(np.vstack([at, rings]), grid_resolution)
-        grid = like(X, chosen.rows(np.column_stack([xx0.ravel(), xx1.ravel()])))
-        values, regions = response(machine, grid)
+        xx0, xx1, places = grid_of(np.vstack([at, rings]), grid_resolution)
+        values, regions = response(machine, like(X, chosen.rows(places)))
         supports = None
         if rows is not None and len(rings):
             side = decided(machine, like(X, rows), regions)
@@ -226,7 +218,7 @@ class BoundaryDisplay:
         """
         own = ax is None
         self.figure_, self.ax_ = figure_and_axes(ax, figsize=(7.6, 4.8))
-        self.surface_: Any
+        self.surface_: Any = None
         self.boundary_: Any = None
         self.margins_: Any = None
         if self.regions:
@@ -234,46 +226,18 @@ class BoundaryDisplay:
         else:
             self._draw_decision()
             if own if colorbar is None else colorbar:
-                levels = self.surface_.levels
-                middle = len(levels) // 2  # 0 has a tick, and every other level
-                ticks = levels[middle % 2 :: 2]
-                bar = self.figure_.colorbar(
-                    self.surface_, ax=self.ax_, pad=0.02, ticks=ticks
-                )
-                bar.set_label("decision value f")
-        count = 0 if self.points is None else len(self.points)
-        self.scale_ = scale_for(count)
-        self.points_ = (
-            []
-            if self.points is None
-            else draw_points(
-                self.ax_,
-                np.asarray(self.points),
-                None if self.labels is None else np.asarray(self.labels),
-                self._classes().tolist(),
-                names=self.names,
-                scale=self.scale_,
-            )
+                self._draw_colorbar()
+        self._draw_marks()
+        self.ax_.set(
+            xlabel=self.axis_labels[0],
+            ylabel=self.axis_labels[1],
+            xlim=(float(self.xx0.min()), float(self.xx0.max())),
+            ylim=(float(self.xx1.min()), float(self.xx1.max())),
         )
-        self.support_ = (
-            {}
-            if self.supports is None
-            else draw_supports(self.ax_, self.supports, scale=self.scale_)
-        )
-        self.ax_.set(xlabel=self.axis_labels[0], ylabel=self.axis_labels[1])
-        self.ax_.set_xlim(float(self.xx0.min()), float(self.xx0.max()))
-        self.ax_.set_ylim(float(self.xx1.min()), float(self.xx1.max()))
         if self.title:
             self.ax_.set_title(self.title, fontsize="medium")
         if key:
-            options: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small"}
-            if self.support_:
-                options["title"] = "ring area grows with α"
-            if own:  # beside the colour bar
-                options["loc"] = "outside right upper"
-                self.figure_.legend(handles=self._entries(), **options)
-            else:
-                self.ax_.legend(handles=self._entries(), framealpha=0.9, **options)
+            self._explain(own)
         return self
 
     # --- what is drawn --------------------------------------------------------------
@@ -297,6 +261,12 @@ class BoundaryDisplay:
         shown = [level for level in self.margins if low < level < high]
         if shown:
             self.margins_ = self._lines(shown, "--", 1.2)
+
+    def _draw_colorbar(self) -> None:
+        levels = self.surface_.levels
+        ticks = levels[len(levels) // 2 % 2 :: 2]  # 0 has a tick, and every other level
+        bar = self.figure_.colorbar(self.surface_, ax=self.ax_, pad=0.02, ticks=ticks)
+        bar.set_label("decision value f")
 
     def _draw_regions(self) -> None:
         from matplotlib.colors import ListedColormap
@@ -322,6 +292,23 @@ class BoundaryDisplay:
                     self.xx0, self.xx1, own, levels=[0.5], colors=BLACK, linewidths=1.2
                 )
 
+    def _draw_marks(self) -> None:
+        """Draw the points and the support vectors."""
+        self.points_: list[Any] = []
+        self.support_: dict[str, Any] = {}
+        self.scale_ = scale_for(0 if self.points is None else len(self.points))
+        if self.points is not None:
+            self.points_ = draw_points(
+                self.ax_,
+                np.asarray(self.points),
+                None if self.labels is None else np.asarray(self.labels),
+                self._classes().tolist(),
+                names=self.names,
+                scale=self.scale_,
+            )
+        if self.supports is not None:
+            self.support_ = draw_supports(self.ax_, self.supports, scale=self.scale_)
+
     def _lines(self, levels: list[float], style: str, width: float) -> Any:
         return self.ax_.contour(
             self.xx0,
@@ -340,27 +327,33 @@ class BoundaryDisplay:
             known += [one for one in np.unique(self.labels) if one not in known]
         return np.asarray(known)
 
-    def _entries(self) -> list[Any]:
-        """The legend."""
-        entries = [*self.points_, *support_entries(self.support_, wrong=self.wrong)]
+    def _explain(self, own: bool) -> None:
+        """Draw the legend: beside the colour bar of a figure of its own, or inside."""
+        handles = [*self.points_, *support_entries(self.support_, wrong=self.wrong)]
         if self.boundary_ is not None:
-            label = "boundary" if self.regions else "boundary f = 0"
-            entries.append(entry(label, linestyle="-", lw=2.0))
+            words = ("boundary",) if self.regions else ()
+            handles.append(boundary_entry(*words))
         if self.margins_ is not None:
-            entries.append(entry("margins f = ±1", linestyle="--", lw=1.2))
-        return entries
+            handles.append(margins_entry())
+        options: dict[str, Any] = {"fontsize": "small", "title_fontsize": "small"}
+        if self.support_:
+            options["title"] = RINGS
+        if own:
+            self.figure_.legend(handles=handles, loc="outside right upper", **options)
+        else:
+            self.ax_.legend(handles=handles, framealpha=0.9, **options)
 
 
 def shade_top(response: Table, margins: tuple[float, ...] = (-1.0, 1.0)) -> float:
-    """The decision value of the strongest shade.
+    """Return the decision value of the strongest shade: a margin, or a quantile of |f|.
 
-    A few far values would leave one shade for all the rest.
+    With the largest |f|, a few far values would leave one shade for all others.
     """
     usual = float(np.quantile(np.abs(response), 0.9))
     return float(max(usual, *np.abs(margins), 1e-300))
 
 
 def _round(step: float) -> float:
-    """The least of 1, 2, 2.5 and 5 times a power of ten that is not below."""
+    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(step))
     return float(next(f * power for f in (1.0, 2.0, 2.5, 5.0, 10.0) if f * power >= step))

@@ -1,13 +1,13 @@
-r"""How runs converge: one figure of a solver against the work it took.
+r"""Picture of convergence: one measure of a run against the work done.
 
-By default the relative duality gap
+By default it shows the relative duality gap
 
 .. math:: \frac{P(w, b) - D(\alpha)}{\max(|P|, |D|)}
 
-against kernel values computed, which is what solvers pay for on large problems, counted
-from the beginning of each run. Both axes are logarithmic where what they show is
-positive; what a logarithm cannot show is left out (infinite gaps, work 0), but a gap of 0
-or less, which is rounding, is drawn at a floor a decade below the smallest positive one.
+against the kernel values computed since the beginning of the run, the main cost of large
+problems. An axis of positive values is logarithmic. Infinite gaps and work 0 are left out
+there; a gap of 0 or less, which is rounding, is drawn at a floor a decade below the
+smallest positive one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from maxmargin.errors import InputError, InputTypeError, Stop, load_extra
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver, named_solver
 from maxmargin.observers import History, TimeLimit
+from maxmargin.plots.canvas.marks import entry
 from maxmargin.plots.canvas.style import (
     COLOURS,
     DASHES,
@@ -49,14 +50,14 @@ FIGURES = {
     "dual": "dual objective",
     "n_support": "support vectors",
 }
-DISTANCES = ("relative_gap", "gap", "violation")  # 0 is their goal
+DISTANCES = ("relative_gap", "gap", "violation")  # 0 at the optimum
 ENDS = {True: ("*", "converged"), False: ("X", "stopped early")}
-WARM_UP = 1.0  # seconds
-WIDE = 30.0  # an objective that stays within this factor is shown on a plain axis
+WARM_UP = 1.0  # seconds of a run before the timed one, at most
+WIDE = 30.0  # policy: an objective within this factor has a plain axis
 
 
 class _Run(NamedTuple):
-    """One line: work, figure, and whether it ended by converging (None: not known)."""
+    """One line: work, measure, and whether it ended by converging (None: not known)."""
 
     x: Vector
     y: Vector
@@ -71,10 +72,10 @@ class ConvergenceDisplay:
     Parameters
     ----------
     runs : mapping from str to (x, y, converged)
-        Work and figure of every run, arrays of equal length, and whether it ended by
+        Work and measure of every run, arrays of equal length, and whether it ended by
         converging; None where that is not known.
     x, y : str
-        What they are: see :meth:`from_histories`.
+        Names of work and measure: see :meth:`from_histories`.
 
     Attributes
     ----------
@@ -83,11 +84,11 @@ class ConvergenceDisplay:
     lines_ : dict of Line2D
         The line of every run.
     ends_ : dict of Line2D
-        The mark at the end of every run of which the end is known.
+        The mark at the end of every run, if its end is known.
     floor_ : float or None
-        Where figures of 0 or less were drawn.
+        Where values of 0 or less were drawn.
     outcomes_ : dict of Outcome
-        Of :meth:`from_solvers`: how every run ended.
+        How every run of :meth:`from_solvers` ended.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class ConvergenceDisplay:
         stops: Mapping[str, Stop] | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw what was recorded.
+        """Draw recorded runs.
 
         Parameters
         ----------
@@ -129,7 +130,7 @@ class ConvergenceDisplay:
             Work. Kernel values are counted from the first entry on: solvers that share
             a problem share its counter.
         y : {'relative_gap', 'gap', 'violation', 'primal', 'dual', 'n_support'}
-            Figure; the gaps follow from primal and dual where they were not recorded.
+            Measure; the gaps follow from primal and dual where they were not recorded.
         stops : mapping from str to Stop or None
             How runs ended, by name; others get no mark at their end.
         ax : matplotlib Axes or None
@@ -168,25 +169,25 @@ class ConvergenceDisplay:
         growth: float = 2.0,
         ax: Axes | None = None,
     ) -> Self:
-        """Run solvers, one after the other, and draw how they came along.
+        """Run solvers, one after the other, and draw their convergence.
 
-        Figures are taken when a solver is looked at: after units of work whose number
-        grows by the factor ``growth`` at first, and every 50 ms later. Seconds include
-        that looking; for their sake every solver runs before, for a second at most.
+        A run is measured after chunks of work: at first they grow by the factor
+        ``growth``, later they take 50 ms. Seconds include measuring; where they are drawn,
+        every solver runs once before, for a second at most, to load its code.
 
         Parameters
         ----------
         solvers : mapping from str to Solver, its name, or (Solver, Problem)
-            Who runs, by a name for the legend: a solver, or what ``SVC(solver=...)``
-            takes; with a problem of its own, or else ``problem``.
+            Solvers by their names in the legend: a solver, or a name for
+            ``SVC(solver=...)``; with a problem of its own, or else ``problem``.
         problem : Problem or None
-            What to solve; ``SVC(...).problem(X, y)`` makes one.
+            The problem to solve; ``SVC(...).problem(X, y)`` makes one.
         x, y : str
             As for :meth:`from_histories`.
         time_limit : float or None
             Seconds after which a solver is stopped; each has as many.
         growth : float, default=2.0
-            Units of work between two looks grow by this factor; 1.2 shows more.
+            Factor from one chunk of work to the next; 1.2 shows more.
         ax : matplotlib Axes or None
             Where to draw; None for a figure of its own.
         """
@@ -209,7 +210,7 @@ class ConvergenceDisplay:
                     "(solver, problem) here: SVC(...).problem(X, y) makes one"
                 )
                 raise InputTypeError(msg)
-            if x == "seconds":  # once before: code is loaded, or compiled
+            if x == "seconds":  # loads or compiles the code
                 drive(solver, own, observers=[TimeLimit(WARM_UP)])
             history = History((x, y))
             limit = [] if time_limit is None else [TimeLimit(time_limit)]
@@ -242,11 +243,11 @@ class ConvergenceDisplay:
                 y,
                 color=cycled(COLOURS, k),
                 linestyle=cycled(DASHES, k),
-                # between two looks nothing is known to have changed
+                # between two measurements nothing is known
                 drawstyle="steps-post",
                 marker=cycled(MARKERS, k),
                 markersize=5,
-                # apart on the page, and shifted so that lines that coincide are seen
+                # shifted from line to line, so that lines that coincide are seen
                 markevery=(0.03 * (k % 4), 0.12),
                 label=name,
             )
@@ -271,40 +272,44 @@ class ConvergenceDisplay:
         return self
 
     def _explain(self) -> None:
-        from matplotlib.lines import Line2D
-
-        handles, labels = self.ax_.get_legend_handles_labels()
+        handles, _ = self.ax_.get_legend_handles_labels()
         known = {run.converged for run in self.runs.values()}
-        for converged, (marker, words) in ENDS.items():
-            if converged in known:
-                look = {"marker": marker, "markersize": 10, "color": GREY}
-                handles.append(Line2D([], [], linestyle="none", **look))  # type: ignore[arg-type]
-                labels.append(words)
+        handles += [
+            entry(words, marker=marker, markersize=10, color=GREY)
+            for converged, (marker, words) in ENDS.items()
+            if converged in known
+        ]
         if self.floor_ is not None:
-            handles.append(self.ax_.axhline(self.floor_, color=GREY, linewidth=0.8))
-            labels.append("0, drawn at this floor")
-        legend(self.ax_, handles=handles, labels=labels)
+            floor = self.ax_.axhline(self.floor_, color=GREY, linewidth=0.8)
+            floor.set_label("0, drawn at this floor")
+            handles.append(floor)
+        legend(self.ax_, handles=handles)
 
-    # --- what an axis can show ------------------------------------------------------
+    # --- logarithmic axes -----------------------------------------------------------
 
     def _logarithmic(self) -> tuple[bool, bool]:
+        """Return whether the x and the y axis are logarithmic."""
         x = np.concatenate([run.x[np.isfinite(run.y)] for run in self.runs.values()])
-        y = np.concatenate([run.y for run in self.runs.values()])
-        y = y[np.isfinite(y)]
+        y = self._finite()
         positive = bool((y > 0.0).all()) and y.size > 0
         distance = self.y in DISTANCES and bool((y > 0.0).any())
         wide = positive and float(y.max()) > WIDE * float(y.min())
         return bool(x.size and (x > 0.0).any()), distance or wide
 
+    def _finite(self) -> Vector:
+        """Return the finite measures of all runs."""
+        y: Vector = np.concatenate([run.y for run in self.runs.values()])
+        return np.extract(np.isfinite(y), y)
+
     def _floor(self) -> float | None:
-        """A decade below the smallest positive figure, if any is not positive."""
-        y = np.concatenate([run.y for run in self.runs.values()])
-        y = y[np.isfinite(y)]
+        """Return a decade below the smallest positive value, if any is not positive."""
+        y = self._finite()
         if (y > 0.0).all():
             return None
         return float(10.0 ** np.floor(np.log10(y[y > 0.0].min()) - 1.0))
 
     def _shown(self, run: _Run, log_x: bool, log_y: bool) -> tuple[Vector, Vector]:
+        """Return the points of a run that the axes can show."""
         x, y = run.x, run.y
         keep = np.isfinite(x) & np.isfinite(y)
         if log_x:
@@ -322,7 +327,7 @@ def _check_names(x: str, y: str) -> None:
 
 
 def _columns(name: str, history: Any) -> dict[str, Mapping[str, Any]]:
-    """Lists by key, for each problem of a history."""
+    """Return lists by key, for each problem of a history."""
     if isinstance(history, History):
         parts = history.to_dict()
         if not parts:
@@ -341,7 +346,7 @@ def _columns(name: str, history: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _column(name: str, columns: Mapping[str, Any], key: str) -> Vector:
-    """One list, or for the gaps what follows from primal and dual."""
+    """Return one list; the gaps follow from primal and dual where they are missing."""
     if key in columns:
         return np.asarray(columns[key], dtype=np.float64)
     if key in ("gap", "relative_gap") and {"primal", "dual"} <= set(columns):

@@ -1,4 +1,4 @@
-"""The staircase of coordinate ascent over the level lines of its objective."""
+"""Picture of coordinate ascent: a staircase over the level lines of its objective."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from maxmargin.errors import InputError
+from maxmargin.plots.canvas.marks import draw_point
 from maxmargin.plots.canvas.style import (
-    BLACK,
     BLUE,
     GREY,
     ORANGE,
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
 
 _TOL = 1e-6
-_LONGEST = 1000  # steps of a path at most
+_LONGEST = 1000  # steps of a path, at most
 
 
 class CoordinateAscentDisplay:
-    """Level lines of W(α₁, α₂), and the path that goes along one axis at a time.
+    """Level lines of W(α₁, α₂), and a path along one axis at a time.
 
     Parameters
     ----------
@@ -43,21 +43,14 @@ class CoordinateAscentDisplay:
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     path_ : ndarray of shape (steps + 1, 2)
-        What the staircase goes through.
+        Corners of the staircase.
     values_ : ndarray of shape (steps + 1,)
-        W there.
+        W at the corners.
     contours_ : QuadContourSet
         Level lines.
     staircase_, start_, end_ : Line2D
         The path and its ends.
     """
-
-    ax_: Any
-    figure_: Any
-    contours_: Any
-    staircase_: Any
-    start_: Any
-    end_: Any
 
     def __init__(self, *, problem: Problem, path: Vector) -> None:
         self.problem = problem
@@ -84,8 +77,8 @@ class CoordinateAscentDisplay:
             Of two points, without an intercept; None for S1's
             :func:`~maxmargin.theory.coordinate_example`.
         start : array-like of shape (2,) or None
-            Where to begin; None for 0, or where 0 is the answer already (as in S1's
-            example) for (2, −2), clipped to the box.
+            Where to begin; None for 0, or for (2, −2), clipped to the box, where 0 is
+            the answer already (as in S1's example).
         ax : matplotlib Axes or None
             Where to draw; None for a figure of its own.
         """
@@ -114,23 +107,18 @@ class CoordinateAscentDisplay:
         middle, reach = self._window()
         self._draw_levels(middle, reach)
         self._draw_box(middle, reach)
-        steps = len(path) - 1
         (self.staircase_,) = self.ax_.plot(
             path[:, 0], path[:, 1], color=BLUE, linewidth=2.0, marker="o", markersize=4,
             label="path: one coordinate a step", zorder=3,
         )  # fmt: skip
-        (self.start_,) = self.ax_.plot(
-            *path[0], marker="s", markersize=9, color=VERMILION, linestyle="none",
-            markeredgecolor=BLACK, zorder=4,
-            label=f"start ({path[0, 0]:.3g}, {path[0, 1]:.3g})",
-        )  # fmt: skip
+        words = f"start ({path[0, 0]:.3g}, {path[0, 1]:.3g})"
+        self.start_ = draw_point(
+            self.ax_, path[0], "s", 9, VERMILION, zorder=4, label=words
+        )
         end = path[-1] + 0.0
         end[np.abs(end) < 1e-6] = 0.0  # "−3e−08" would say less
-        (self.end_,) = self.ax_.plot(
-            *path[-1], marker="*", markersize=16, color=ORANGE, linestyle="none",
-            markeredgecolor=BLACK, zorder=5,
-            label=f"after {steps} steps ({end[0]:.3g}, {end[1]:.3g})",
-        )  # fmt: skip
+        words = f"after {len(path) - 1} steps ({end[0]:.3g}, {end[1]:.3g})"
+        self.end_ = draw_point(self.ax_, path[-1], "*", 16, ORANGE, zorder=5, label=words)
         self.ax_.set(
             xlim=(middle[0] - reach, middle[0] + reach),
             ylim=(middle[1] - reach, middle[1] + reach),
@@ -143,7 +131,7 @@ class CoordinateAscentDisplay:
         return self
 
     def _objective(self, points: Vector) -> Vector:
-        """W at points of shape (…, 2)."""
+        """Return W at points of shape (…, 2)."""
         flat = points.reshape(-1, 2)
         values = [
             dual_value(self.problem, one, self._K @ one + self.problem.p) for one in flat
@@ -151,7 +139,7 @@ class CoordinateAscentDisplay:
         return np.array(values).reshape(points.shape[:-1])
 
     def _window(self) -> tuple[Vector, float]:
-        """Middle and half width of a square that holds the path with room around it."""
+        """Return middle and half width of a square around the path."""
         low, high = self.path_.min(axis=0), self.path_.max(axis=0)
         reach = 0.5 * float((high - low).max())
         return 0.5 * (low + high), 1.35 * reach if reach > 0.0 else 1.0
@@ -161,23 +149,21 @@ class CoordinateAscentDisplay:
         first, second = np.meshgrid(middle[0] + axis, middle[1] + axis)
         values = self._objective(np.stack([first, second], axis=-1))
         top, bottom = float(values.max()), float(values.min())
-        # W falls as the square of the distance: squares space the lines evenly
-        levels = np.sort(top - (top - bottom) * (np.arange(1, 13) / 12.0) ** 2)
+        # W falls with the square of the distance: squares space the lines evenly
+        levels = np.unique(top - (top - bottom) * (np.arange(1, 13) / 12.0) ** 2)
         self.contours_ = self.ax_.contour(
-            first, second, values, levels=np.unique(levels), colors=GREY,
+            first, second, values, levels=levels, colors=GREY,
             linewidths=0.9, linestyles="solid",
         )  # fmt: skip
-        self.ax_.clabel(
-            self.contours_, levels=self.contours_.levels[1::3], fmt="W = %.2g", fontsize=8
-        )
+        self.ax_.clabel(self.contours_, levels=levels[1::3], fmt="W = %.2g", fontsize=8)
 
     def _draw_box(self, middle: Vector, reach: float) -> None:
-        """Shade what lies outside the box, where the window reaches beyond it."""
-        for axis, span in enumerate((self.ax_.axvspan, self.ax_.axhspan)):
+        """Shade the part of the picture outside the box."""
+        look = {"facecolor": "0.9", "edgecolor": GREY, "hatch": "//", "zorder": 0}
+        spans: tuple[Any, Any] = (self.ax_.axvspan, self.ax_.axhspan)
+        for axis, span in enumerate(spans):
             low, high = middle[axis] - reach, middle[axis] + reach
             lower, upper = self.problem.lower[axis], self.problem.upper[axis]
             for begin, end in ((low, lower), (upper, high)):
                 if begin < end:
-                    span(
-                        begin, end, facecolor="0.9", edgecolor=GREY, hatch="//", zorder=0
-                    )
+                    span(begin, end, **look)

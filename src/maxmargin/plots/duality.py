@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from maxmargin.errors import InputError, load_extra
+from maxmargin.errors import InputError
+from maxmargin.plots.canvas.marks import draw_point
 from maxmargin.plots.canvas.style import (
     BLACK,
     BLUE,
@@ -14,6 +16,7 @@ from maxmargin.plots.canvas.style import (
     ORANGE,
     SKY,
     VERMILION,
+    figure_and_pair,
     legend,
 )
 from maxmargin.theory.duality import DUALITY, DualityExample
@@ -21,7 +24,7 @@ from maxmargin.theory.duality import DUALITY, DualityExample
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
 
-_NO_GAP = 1e-6
+_NO_GAP = 1e-6  # rounding: a smaller gap is none
 _BELOW: dict[str, Any] = {
     "loc": "upper center",
     "bbox_to_anchor": (0.5, -0.14),
@@ -29,17 +32,18 @@ _BELOW: dict[str, Any] = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DualityDisplay:
     """The image of the square in the (g, f) plane, and the dual function beside it.
 
-    Left, every w is a point (g(w), f(w)). p* is the lowest of those with g ≤ 0. For a
-    given α, θ_D(α) is where the lowest line of slope −α that meets the region crosses the
-    axis g = 0; the steepness α* that lifts the crossing highest gives d*. Right, θ_D.
+    Left, every w is a point (g(w), f(w)). p* is the lowest point with g ≤ 0. For a given
+    α, the lowest line of slope −α that meets the region crosses the axis g = 0 at θ_D(α);
+    the α* with the highest crossing gives d*. Right, the dual function θ_D.
 
     Parameters
     ----------
     example : DualityExample
-        What is drawn.
+        The problem that is drawn.
     alpha, theta : ndarray of shape (m,)
         The dual function.
 
@@ -56,24 +60,12 @@ class DualityDisplay:
     theta_, best_ : Line2D
         θ_D, and its maximum.
     gap_ : Text
-        What is written about the gap.
+        The words about the gap.
     """
 
-    ax_: Any
-    figure_: Any
-    region_: Any
-    line_: Any
-    primal_: Any
-    dual_: Any
-    touching_: Any
-    theta_: Any
-    best_: Any
-    gap_: Any
-
-    def __init__(self, *, example: DualityExample, alpha: Vector, theta: Vector) -> None:
-        self.example = example
-        self.alpha = alpha
-        self.theta = theta
+    example: DualityExample
+    alpha: Vector
+    theta: Vector
 
     @classmethod
     def from_example(cls, number: int = 1, *, ax: Any = None) -> Self:
@@ -96,24 +88,19 @@ class DualityDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on two axes or a figure of its own."""
-        pyplot = load_extra("matplotlib.pyplot", extra="plot", purpose="drawing")
-        if ax is None:
-            _, ax = pyplot.subplots(1, 2, figsize=(11.0, 5.6), layout="constrained")
-        self.ax_ = np.ravel(ax)
-        if self.ax_.size != 2:
-            msg = f"ax has {self.ax_.size} axes: the picture needs two, side by side"
-            raise InputError(msg)
-        self.figure_ = self.ax_[0].figure
+        self.figure_, self.ax_ = figure_and_pair(ax, figsize=(11.0, 5.6))
         self._draw_region(self.ax_[0])
         self._draw_dual(self.ax_[1])
         return self
 
     def _draw_region(self, ax: Any) -> None:
+        from matplotlib.colors import ListedColormap
+
         example = self.example
         primal, dual = example.primal, example.dual
         g, f = example.image(161)
         self.region_ = ax.pcolormesh(
-            g, f, np.zeros((g.shape[0] - 1, g.shape[1] - 1)), cmap=_plain(SKY),
+            g, f, np.zeros((g.shape[0] - 1, g.shape[1] - 1)), cmap=ListedColormap([SKY]),
             shading="flat", edgecolors="face", linewidth=0.3, rasterized=True, zorder=1,
         )  # fmt: skip
         ax.axvline(0.0, color=BLACK, linewidth=1.0, zorder=2)
@@ -131,16 +118,12 @@ class DualityDisplay:
             linestyle="none", markerfacecolor="white", markeredgecolor=VERMILION,
             markeredgewidth=1.8, label="where the line touches the region", zorder=4,
         )  # fmt: skip
-        (self.primal_,) = ax.plot(
-            float(example.g(*primal.w)), primal.value, marker="s", markersize=9,
-            color=ORANGE, markeredgecolor=BLACK, linestyle="none",
-            label=f"p* = {primal.value:.4g}, least f where g ≤ 0", zorder=5,
-        )  # fmt: skip
-        (self.dual_,) = ax.plot(
-            0.0, dual.value, marker="D", markersize=7, color=BLUE,
-            markeredgecolor=BLACK, linestyle="none",
-            label=f"d* = {dual.value:.4g}, crossing of the line", zorder=6,
-        )  # fmt: skip
+        at = float(example.g(*primal.w)), primal.value
+        words = f"p* = {primal.value:.4g}, least f where g ≤ 0"
+        self.primal_ = draw_point(ax, at, "s", 9, ORANGE, zorder=5, label=words)
+        words = f"d* = {dual.value:.4g}, crossing of the line"
+        at = 0.0, dual.value
+        self.dual_ = draw_point(ax, at, "D", 7, BLUE, zorder=6, label=words)
         gap = example.gap
         words = "no gap: p* = d*" if gap <= _NO_GAP else f"gap p* − d* = {gap:.4g}"
         self.gap_ = ax.annotate(
@@ -167,11 +150,9 @@ class DualityDisplay:
             primal.value, color=BLACK, linewidth=1.2, linestyle=":",
             label=f"p* = {primal.value:.4g}",
         )  # fmt: skip
-        (self.best_,) = ax.plot(
-            dual.alpha, dual.value, marker="D", markersize=7, color=BLUE,
-            markeredgecolor=BLACK, linestyle="none",
-            label=f"d* = {dual.value:.4g} at α* = {dual.alpha:.3g}",
-        )  # fmt: skip
+        words = f"d* = {dual.value:.4g} at α* = {dual.alpha:.3g}"
+        at = dual.alpha, dual.value
+        self.best_ = draw_point(ax, at, "D", 7, BLUE, label=words)
         if self.example.gap > _NO_GAP:
             ax.annotate(
                 "", (dual.alpha, primal.value), xytext=(dual.alpha, dual.value),
@@ -187,9 +168,3 @@ class DualityDisplay:
             title="The dual function never exceeds p*",
         )
         legend(ax, **_BELOW)
-
-
-def _plain(colour: str) -> Any:
-    """A colour map of one colour."""
-    colors = load_extra("matplotlib.colors", extra="plot", purpose="drawing")
-    return colors.ListedColormap([colour])

@@ -1,4 +1,4 @@
-"""Pictures one after the other: a GIF, or a page of HTML that needs nothing else.
+"""A film as a file: a GIF, or a page of HTML that needs no other file.
 
 The page holds every frame as a PNG in base64, a slider and thirty lines of JavaScript; it
 fetches nothing from the network.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import io
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ from maxmargin.errors import InputError, load_extra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COLOURS = 96  # of a GIF; the surface has some twenty, letters as many greys
-LAST = 3.0  # seconds for which the last frame of a GIF stays
+COLOURS = 96  # of a GIF: the surface has about twenty, letters as many greys
+LAST = 3.0  # seconds for which a GIF shows its last frame
 SUFFIXES = (".gif", ".html", ".htm")
 
 _PAGE = """<!DOCTYPE html>
@@ -77,7 +78,7 @@ show(0);
 
 
 def checked_path(path: Any) -> Path:
-    """A path whose suffix says which kind of film it is."""
+    """Return a path whose suffix says which kind of film it is."""
     checked = Path(path)
     if checked.suffix.lower() not in SUFFIXES:
         msg = f"path={str(path)!r}: a film is written to a name that ends in "
@@ -92,7 +93,7 @@ def checked_path(path: Any) -> Path:
 def write_film(
     path: Path, frames: Sequence[bytes], told: Sequence[str], *, fps: float, title: str
 ) -> None:
-    """Write PNG frames as the suffix of the path says.
+    """Write PNG frames as a GIF or a page, as the suffix of the path says.
 
     Parameters
     ----------
@@ -101,11 +102,11 @@ def write_film(
     frames : sequence of bytes
         PNG files of one size.
     told : sequence of str
-        What each frame shows, for those who cannot see it.
+        A description of each frame, for screen readers.
     fps : float
         Frames a second.
     title : str
-        Of the page.
+        Title of the page.
     """
     if path.suffix.lower() == ".gif":
         _write_gif(path, frames, fps)
@@ -116,29 +117,24 @@ def write_film(
 def _write_gif(path: Path, frames: Sequence[bytes], fps: float) -> None:
     image = load_extra("PIL.Image", extra="plot", purpose="writing a GIF")
     pictures = [image.open(io.BytesIO(frame)).convert("RGB") for frame in frames]
-    # One palette for all, without dithering: flat areas stay flat, and files small.
+    # One palette without dithering keeps flat areas flat and files small.
     width, height = pictures[0].size
-    some = [pictures[k * (len(pictures) - 1) // 3] for k in range(4)]
     sheet = image.new("RGB", (width, 4 * height))
-    for k, picture in enumerate(some):
-        sheet.paste(picture, (0, k * height))
+    for k in range(4):
+        sheet.paste(pictures[k * (len(pictures) - 1) // 3], (0, k * height))
     palette = sheet.quantize(COLOURS, dither=image.Dither.NONE)
-    pictures = [
+    first, *others = (
         picture.quantize(palette=palette, dither=image.Dither.NONE)
         for picture in pictures
-    ]
-    usual = round(1000.0 / fps)
-    times = [usual] * (len(pictures) - 1) + [max(usual, round(1000.0 * LAST))]
-    pictures[0].save(
-        path, save_all=True, append_images=pictures[1:], duration=times, loop=0
     )
+    usual = round(1000.0 / fps)
+    times = [usual] * len(others) + [max(usual, round(1000.0 * LAST))]
+    first.save(path, save_all=True, append_images=others, duration=times, loop=0)
 
 
 def _write_html(
     path: Path, frames: Sequence[bytes], told: Sequence[str], fps: float, title: str
 ) -> None:
-    import json
-
     image = load_extra("PIL.Image", extra="plot", purpose="writing an animation")
     width = image.open(io.BytesIO(frames[0])).width
     lines = [f'"{base64.b64encode(frame).decode("ascii")}"' for frame in frames]

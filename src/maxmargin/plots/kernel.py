@@ -1,35 +1,38 @@
 """The kernel matrix as an image, and its eigenvalues: is this a kernel on these rows?
 
-The spectrum is drawn on a scale that is logarithmic on both sides of 0 and linear within
-what rounding explains (8·n·ε·λ_max), so that a negative eigenvalue is seen however small
-it is beside the largest. What eigenvalues mean: :mod:`maxmargin.kernels.maths.mercer`.
+The scale of the spectrum is logarithmic on both sides of 0 and linear within the bound of
+rounding errors (8·n·ε·λ_max), so that even the smallest negative eigenvalue is seen. The
+meaning of eigenvalues is explained in :mod:`maxmargin.kernels.maths.mercer`.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.errors import InputError, load_extra
+from maxmargin.errors import InputError
 from maxmargin.kernels.maths.matrix import kernel_matrix
 from maxmargin.kernels.maths.mercer import judge
-from maxmargin.plots.canvas.style import BLACK, BLUE, GREY, VERMILION, legend
+from maxmargin.plots.canvas.style import (
+    BLACK,
+    BLUE,
+    GREY,
+    VERMILION,
+    figure_and_pair,
+    legend,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.collections import PathCollection
-    from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure, SubFigure
-    from matplotlib.image import AxesImage
-    from numpy.typing import NDArray
-
     from maxmargin._arrays import Matrix
     from maxmargin.kernels.maths.mercer import MercerVerdict
 
-_NAME = 44  # letters of a kernel's name above the image
+_NAME = 44  # letters of a kernel's name above the image, at most
 
 
+@dataclass(eq=False, repr=False)
 class KernelDisplay:
     """Kernel matrix and spectrum side by side; made by :meth:`from_kernel`.
 
@@ -38,8 +41,8 @@ class KernelDisplay:
     values : ndarray of shape (n, n)
         The kernel matrix, its rows in the order in which they are drawn.
     verdict : MercerVerdict
-        What :func:`maxmargin.kernels.mercer` found of it; its direction counts the rows
-        as they were given.
+        The result of :func:`maxmargin.kernels.mercer`; its direction counts the rows in
+        the order in which they were given.
     y : ndarray of shape (n,), optional
         Classes of these rows, equal ones side by side.
 
@@ -51,18 +54,13 @@ class KernelDisplay:
     image_ : AxesImage
     colorbar_ : Colorbar
     spectrum_ : dict of str to PathCollection
-        ``"positive"``, ``"zero"`` (what rounding explains) and ``"negative"``: the
-        eigenvalues drawn, those that occur.
+        The eigenvalues: ``"positive"``, ``"zero"`` (within rounding errors) and
+        ``"negative"``, as far as they occur.
     """
 
-    figure_: Figure | SubFigure
-    ax_: NDArray[Any]
-    image_: AxesImage
-    colorbar_: Colorbar
-    spectrum_: dict[str, PathCollection]
-
-    def __init__(self, values: Matrix, verdict: MercerVerdict, y: Any = None) -> None:
-        self.values, self.verdict, self.y = values, verdict, y
+    values: Matrix
+    verdict: MercerVerdict
+    y: Any = None
 
     @classmethod
     def from_kernel(
@@ -86,8 +84,8 @@ class KernelDisplay:
             As for :func:`maxmargin.kernels.mercer`: a kernel object, a name or a
             function; at most 5000 rows.
         y : array-like of shape (n,), optional
-            Classes: rows of one class are drawn side by side, in the order in which
-            they come, so that a kernel that suits the classes shows as blocks.
+            Classes: rows of one class are drawn side by side, in their given order, so
+            that a kernel that suits the classes shows blocks.
         ax : sequence of two matplotlib Axes, optional
             For the image and for the spectrum; without it, a new figure.
 
@@ -98,7 +96,11 @@ class KernelDisplay:
         matrix = kernel_matrix(kernel, X, degree=degree, gamma=gamma, coef0=coef0)
         values = matrix.values
         if y is not None:
-            y = _classes(y, values.shape[0])
+            y = np.asarray(y)
+            if y.shape != values.shape[:1]:
+                msg = f"y has shape {y.shape}; expected one class for each of the "
+                msg += f"{len(values)} rows"
+                raise InputError(msg)
             order = np.argsort(y, kind="stable")
             y, values = y[order], values[np.ix_(order, order)]
         return cls(values, judge(matrix), y).plot(ax=ax)
@@ -111,7 +113,7 @@ class KernelDisplay:
         ax : sequence of two matplotlib Axes, optional
             For the image and for the spectrum.
         """
-        self.figure_, self.ax_ = _two_axes(ax)
+        self.figure_, self.ax_ = figure_and_pair(ax, figsize=(11.0, 4.6))
         self._draw_matrix(self.ax_[0])
         self._draw_spectrum(self.ax_[1])
         return self
@@ -127,7 +129,7 @@ class KernelDisplay:
             return
         classes, first, count = np.unique(self.y, return_index=True, return_counts=True)
         for edge in first[1:]:
-            # White upon black: seen on dark and on bright values.
+            # A white line on a black one is seen on dark and on bright values.
             for colour, width in ((BLACK, 1.8), ("white", 0.8)):
                 ax.axhline(edge - 0.5, color=colour, lw=width)
                 ax.axvline(edge - 0.5, color=colour, lw=width)
@@ -166,7 +168,7 @@ class KernelDisplay:
 
 
 def _two_sided(ax: Any, eigenvalues: Matrix, noise: float) -> None:
-    """A scale that is logarithmic above and below ±noise, with some five ticks a side."""
+    """Set a scale that is logarithmic beyond ±noise, with about five ticks a side."""
     ax.set_yscale("symlog", linthresh=noise)
     low, high = float(eigenvalues.min()), float(eigenvalues.max())
     room = 5.0
@@ -182,27 +184,3 @@ def _two_sided(ax: Any, eigenvalues: Matrix, noise: float) -> None:
     below = [-one for one in decades if one <= -low]
     ax.set_yticks([*below, 0.0, *above[::-1]])
     ax.set_yticks([], minor=True)
-
-
-def _classes(y: Any, n: int) -> NDArray[Any]:
-    found = np.asarray(y)
-    if found.shape != (n,):
-        msg = f"y has shape {found.shape}; expected one class for each of the {n} rows"
-        raise InputError(msg)
-    return found
-
-
-def _two_axes(ax: Any) -> tuple[Any, NDArray[Any]]:
-    """The figure and the two axes that were given, or new ones."""
-    pyplot = load_extra("matplotlib.pyplot", extra="plot", purpose="drawing")
-    if ax is None:
-        figure, axes = pyplot.subplots(1, 2, figsize=(11.0, 4.6), layout="constrained")
-        return figure, axes
-    axes = np.asarray(ax, dtype=object).ravel()
-    if axes.size != 2:
-        msg = (
-            f"ax holds {axes.size} axes; expected two, for the image and the spectrum, "
-            "as plt.subplots(1, 2) makes them"
-        )
-        raise InputError(msg)
-    return axes[0].figure, axes

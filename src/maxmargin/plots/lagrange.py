@@ -1,12 +1,14 @@
-"""Lagrange multipliers drawn: where the level line touches the constraint."""
+"""Picture of Lagrange multipliers: where a level line touches the constraint."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from maxmargin.errors import InputError
+from maxmargin.plots.canvas.marks import draw_point
 from maxmargin.plots.canvas.style import (
     BLACK,
     BLUE,
@@ -21,17 +23,18 @@ from maxmargin.theory.lagrange import LAGRANGE, LagrangeExample
 if TYPE_CHECKING:
     from maxmargin.theory.lagrange import Stationary
 
-_REACH = 1.6  # half the width of the window
+_REACH = 1.6  # half the width of the picture
 _LEVELS = 9
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LagrangeDisplay:
     """Level lines of f, the constraint h = 0, and both gradients at the solution.
 
     Parameters
     ----------
     example : LagrangeExample
-        What is drawn.
+        The problem that is drawn.
 
     Attributes
     ----------
@@ -43,18 +46,10 @@ class LagrangeDisplay:
         The constraint and the solution.
     arrows_ : dict from str to Quiver
         Gradients at the solution: ``"f"`` and ``"h"``, side by side so that both can be
-        seen; and ``"elsewhere f"``, ``"elsewhere h"`` at a point that is none.
+        seen; and ``"elsewhere f"``, ``"elsewhere h"`` at another point of the constraint.
     """
 
-    ax_: Any
-    figure_: Any
-    contours_: Any
-    line_: Any
-    point_: Any
-    arrows_: dict[str, Any]
-
-    def __init__(self, *, example: LagrangeExample) -> None:
-        self.example = example
+    example: LagrangeExample
 
     @classmethod
     def from_example(cls, name: str = "S1", *, ax: Any = None) -> Self:
@@ -84,14 +79,13 @@ class LagrangeDisplay:
         (self.line_,) = self.ax_.plot(
             ends[:, 0], ends[:, 1], color=BLACK, linewidth=2.0, label="constraint h = 0"
         )
-        self.arrows_ = {}
+        self.arrows_: dict[str, Any] = {}
         self._draw_gradients(found.x, along, "")
         self._draw_gradients(found.x + along, along, "elsewhere ")
-        (self.point_,) = self.ax_.plot(
-            *found.x, marker="*", markersize=18, color=ORANGE, markeredgecolor=BLACK,
-            linestyle="none", zorder=5,
-            label=f"solution ({found.x[0]:g}, {found.x[1]:g}), f = {found.value:g}",
-        )  # fmt: skip
+        words = f"solution ({found.x[0]:g}, {found.x[1]:g}), f = {found.value:g}"
+        self.point_ = draw_point(
+            self.ax_, found.x, "*", 18, ORANGE, zorder=5, label=words
+        )
         name = example.variable
         centre = 0.5 * found.x
         self.ax_.set(
@@ -109,12 +103,12 @@ class LagrangeDisplay:
         return self
 
     def _draw_levels(self, found: Stationary) -> None:
-        """Circles through the solution and about it, evenly spaced."""
+        """Draw evenly spaced circles, one of them through the solution."""
         centre = 0.5 * found.x
         axis = np.linspace(-_REACH, _REACH, 201)
         first, second = np.meshgrid(centre[0] + axis, centre[1] + axis)
         values = self.example.f(np.stack([first, second], axis=-1))
-        # f − f(0) grows as the square of the distance, hence the squares
+        # f − f(0) grows with the square of the distance: squares space the circles evenly
         rest = float(self.example.f(np.zeros(2)))
         radii = np.arange(1, _LEVELS + 1) / 3.0
         levels = np.sort(rest + (found.value - rest) * radii**2)
@@ -132,7 +126,7 @@ class LagrangeDisplay:
         )
 
     def _draw_gradients(self, at: Any, along: Any, where: str) -> None:
-        """∇f and ∇h as arrows of one length, side by side."""
+        """Draw ∇f and ∇h as arrows of one length, side by side."""
         for sign, name, vector, colour, hatch in (
             (-1.0, "f", self.example.gradient(at), VERMILION, None),
             (1.0, "h", np.array(self.example.normal), BLUE, "////"),

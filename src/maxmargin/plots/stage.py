@@ -1,4 +1,4 @@
-"""The stage of a film: one figure, drawn anew for every frame."""
+"""The figure of a film, drawn anew for every frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 
 from maxmargin.errors import load_extra
 from maxmargin.plots.boundary import BoundaryDisplay, shade_top
-from maxmargin.plots.canvas.marks import entry
+from maxmargin.plots.canvas.marks import (
+    RINGS,
+    boundary_entry,
+    entry,
+    margins_entry,
+    support_entry,
+)
 from maxmargin.plots.canvas.style import BLACK, CLASSES, MARKERS, VERMILION
 from maxmargin.plots.canvas.support import Supports
 from maxmargin.solvers.base import Status
@@ -23,14 +29,14 @@ if TYPE_CHECKING:
     from maxmargin.solvers.base import Measures, Solver
     from maxmargin.solvers.step import Step
 
-FEW = 6  # points of one step that get large rings
-LINES = 5  # of a caption
-WIDTH = 115  # letters of a line
+FEW = 6  # policy: a step of more points has small rings
+LINES = 5  # of a caption, at most
+WIDTH = 115  # letters of a line, at most
 DPI = 90
 
 
 class Frame(NamedTuple):
-    """What is kept of a snapshot; its arrays are copies."""
+    """The parts of a snapshot that a film shows; its arrays are copies."""
 
     units: int
     n_iter: int
@@ -42,7 +48,7 @@ class Frame(NamedTuple):
     status: Status
 
     def repeats(self, other: Frame) -> bool:
-        """Whether nothing has happened in between."""
+        """Whether nothing has happened since the other frame."""
         return (
             self.n_iter == other.n_iter
             and self.step.words == other.step.words
@@ -51,7 +57,7 @@ class Frame(NamedTuple):
 
 
 class Stage:
-    """One figure, drawn anew for every frame. It is none of pyplot's."""
+    """One figure, drawn anew for every frame; pyplot does not know it."""
 
     def __init__(
         self,
@@ -74,17 +80,17 @@ class Stage:
         self.name = type(solver).__name__
         self.figure.legend(
             handles=self._entries(), loc="upper left", bbox_to_anchor=(0.745, 0.93),
-            fontsize="small", title="ring area grows with α", title_fontsize="small",
+            fontsize="small", title=RINGS, title_fontsize="small",
         )  # fmt: skip
 
     def prepare(self, frames: list[Frame], values: Table) -> None:
-        """Fix what must not change between frames: shades, and the size of rings."""
+        """Fix the shades and the scale of the rings, which all frames share."""
         self.top = shade_top(values[:, -1])
         self.largest = max(float(np.abs(frame.beta).max()) for frame in frames) or 1.0
 
     def picture(self, frame: Frame, response: Table) -> bytes:
-        """One frame as a PNG."""
-        # Ticks and limits stay as they are: to make them anew takes a third of the time.
+        """Draw one frame, and return it as a PNG."""
+        # Ticks and limits stay: to make them anew would take a third of the time.
         for artist in [*self.ax.collections, *self.ax.lines]:
             artist.remove()
         alpha = np.abs(frame.beta)
@@ -114,15 +120,14 @@ class Stage:
             return buffer.getvalue()
 
     def _ring(self, points: list[int]) -> None:
-        """The points that the step was about."""
+        """Draw rings around the points of the step."""
         from matplotlib.patheffects import withStroke
 
         at = self.rows[points]
         few = len(points) <= FEW
         width = 2.4 if few else 1.4
         self.ax.scatter(
-            at[:, 0],
-            at[:, 1],
+            *at.T,
             s=420.0 if few else 150.0,
             marker="o",
             facecolors="none",
@@ -133,26 +138,38 @@ class Stage:
             path_effects=[withStroke(linewidth=2.0 * width, foreground=BLACK)],
         )
         if len(points) == 2:
-            self.ax.plot(at[:, 0], at[:, 1], color=VERMILION, linestyle=":", zorder=6)
+            self.ax.plot(*at.T, color=VERMILION, linestyle=":", zorder=6)
 
     def _entries(self) -> list[Any]:
-        def mark(label: str, marker: str, size: float, **look: Any) -> Any:
-            look = {"markerfacecolor": "none", **look}
-            return entry(label, marker=marker, markersize=size, **look)
-
+        """Return the lines of the legend."""
+        points = [
+            entry(
+                str(name),
+                marker=marker,
+                markersize=5,
+                markerfacecolor=fill,
+                markeredgecolor=edge,
+            )
+            for name, marker, (fill, edge) in zip(
+                self.classes, MARKERS, CLASSES, strict=False
+            )
+        ]
         return [
-            *(
-                mark(str(name), MARKERS[k], 5, markerfacecolor=CLASSES[k][0],
-                     markeredgecolor=CLASSES[k][1])
-                for k, name in enumerate(self.classes)
+            *points,
+            support_entry("free", "free"),
+            support_entry("bound", "at bound"),
+            support_entry("wrong", "wrong side"),
+            entry(
+                "this step's points",
+                marker="o",
+                markersize=13,
+                markerfacecolor="none",
+                color=VERMILION,
+                markeredgewidth=2.2,
             ),
-            mark("support, free", "o", 9),
-            mark("support, at bound", "D", 9),
-            mark("support, wrong side", "x", 5),
-            mark("this step's points", "o", 13, color=VERMILION, markeredgewidth=2.2),
-            entry("boundary f = 0", linestyle="-", lw=2.0),
-            entry("margins f = ±1", linestyle="--", lw=1.2),
-        ]  # fmt: skip
+            boundary_entry(),
+            margins_entry(),
+        ]
 
 
 def _headline(name: str, frame: Frame) -> str:
@@ -166,5 +183,5 @@ def _headline(name: str, frame: Frame) -> str:
 
 
 def _wrapped(words: str) -> str:
-    """At most so many lines; what is longer ends in dots."""
+    """Break a text into at most :data:`LINES` lines; dots end a longer one."""
     return "\n".join(textwrap.wrap(words, WIDTH, max_lines=LINES, placeholder=" …"))

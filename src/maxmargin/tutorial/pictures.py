@@ -152,8 +152,8 @@ def visualize_boundary(
     )
     rows = _plane(X, y)
     _checked(model)
-    xx0, xx1 = grid_of(rows, grid_resolution)
-    values = model.decision(np.column_stack([xx0.ravel(), xx1.ravel()]))
+    xx0, xx1, places = grid_of(rows, grid_resolution)
+    values = model.decision(places)
     labels = np.asarray(y).reshape(-1)
     classes = np.unique(labels)
     display = BoundaryDisplay(

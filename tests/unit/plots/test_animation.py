@@ -18,7 +18,7 @@ from sklearn.datasets import make_blobs
 from maxmargin import SVC, InputError, MissingExtraError, NuSVC
 from maxmargin.plots import animate
 from maxmargin.plots import animation as module
-from maxmargin.plots.canvas.stage import Stage
+from maxmargin.plots.stage import Stage
 from maxmargin.solvers import Smo, drive
 from maxmargin.solvers.base import Status
 
@@ -187,7 +187,7 @@ def test_spreading_keeps_both_ends_and_the_limit(count, total):
 
 
 def fake(units, n_iter):
-    from maxmargin.plots.canvas.stage import Frame
+    from maxmargin.plots.stage import Frame
     from maxmargin.solvers import Measures, Step
 
     zeros = np.zeros(2)

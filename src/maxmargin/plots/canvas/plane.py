@@ -4,7 +4,7 @@ A point of the picture (s, t) stands for the row :math:`c + s\,u + t\,v`, and a 
 drawn at :math:`\bigl(u\cdot(x - c),\ v\cdot(x - c)\bigr)`, where u and v are two features
 or the two directions in which the rows vary most (K. Pearson, "On lines and planes of
 closest fit to systems of points in space", Philosophical Magazine 2, 1901). Rows are
-dropped onto the plane, but their own decision values are not those of where they land.
+projected onto the plane; the decision value of a row is not that of its projection.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from maxmargin.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from maxmargin._arrays import Table, Vector
 
-LARGEST = 20_000_000  # entries of X that are made dense for a picture
-MARGIN = 0.08  # white around the points, as a share of their width
+LARGEST = 20_000_000  # policy: larger sparse tables are not made dense for a picture
+MARGIN = 0.08  # empty border around the points, as a share of their width
 
 
 class Plane(NamedTuple):
-    """Centre and two directions, and what to call them."""
+    """Centre and two directions of a plane, and the texts of its axes."""
 
     centre: Vector
     axes: Table  # of shape (2, n_features), orthonormal
@@ -34,19 +34,19 @@ class Plane(NamedTuple):
     title: str
 
     def onto(self, X: Any) -> Table:
-        """Where rows are drawn, of shape (n, 2)."""
-        # Apart, so that sparse rows stay sparse.
+        """Return the places of rows in the picture, of shape (n, 2)."""
+        # The centre is projected by itself, so that sparse rows stay sparse.
         flat: Table = np.asarray(X @ self.axes.T) - self.axes @ self.centre
         return flat
 
     def rows(self, at: Table) -> Table:
-        """The rows that points of the picture stand for."""
+        """Return the rows that places in the picture stand for."""
         rows: Table = self.centre + at @ self.axes
         return rows
 
 
 def as_table(X: Any) -> Any:
-    """X as numbers: CSR stays, frames and lists become an array."""
+    """Return X as numbers: CSR stays, frames and lists become an array."""
     if sparse.issparse(X):
         return X.tocsr()
     try:
@@ -61,7 +61,7 @@ def as_table(X: Any) -> Any:
 
 
 def names_of(machine: Any, X: Any, n_features: int) -> list[str] | None:
-    """Names of the columns, if the machine or X has any."""
+    """Return the names of the columns, if the machine or X has any."""
     names = getattr(machine, "feature_names_in_", None)
     if names is None:
         names = getattr(X, "columns", None)
@@ -77,7 +77,7 @@ def choose_plane(
     rest: str = "mean",
     names: list[str] | None = None,
 ) -> Plane:
-    """Two features, or the two principal axes of X.
+    """Return the plane of two features, or of the two principal axes of X.
 
     Parameters
     ----------
@@ -103,7 +103,10 @@ def choose_plane(
     if plane is None and width > 2:
         return _principal(_dense(X))
     i, j = (0, 1) if plane is None else _features(plane, width, names)
-    centre = _mean(X) if rest == "mean" else np.median(_dense(X), axis=0)
+    if rest == "mean":
+        centre = np.array(X.mean(axis=0), dtype=np.float64).ravel()
+    else:
+        centre = np.median(_dense(X), axis=0)
     axes = np.zeros((2, width))
     axes[0, i] = axes[1, j] = 1.0
     centre[[i, j]] = 0.0  # the two features keep their own scales, to the last digit
@@ -117,15 +120,22 @@ def choose_plane(
     return Plane(centre, axes, (first, second), title)
 
 
-def grid_of(at: Table, grid_resolution: int) -> tuple[Table, Table]:
-    """Coordinates of a square grid around points of the picture.
+def grid_of(at: Table, grid_resolution: int) -> tuple[Table, Table, Table]:
+    """Return the coordinates of a grid around points of the picture, and its places.
 
     Parameters
     ----------
     at : ndarray of shape (n, 2)
-        What must lie inside.
+        Places that must lie inside.
     grid_resolution : int
         Points of the grid along either axis.
+
+    Returns
+    -------
+    xx0, xx1 : ndarray of shape (grid_resolution, grid_resolution)
+        As ``numpy.meshgrid`` returns them.
+    places : ndarray of shape (grid_resolution², 2)
+        The same points, one a row.
     """
     if not isinstance(grid_resolution, Integral) or grid_resolution < 2:
         msg = f"grid_resolution={grid_resolution!r}: give an integer of at least 2"
@@ -135,7 +145,7 @@ def grid_of(at: Table, grid_resolution: int) -> tuple[Table, Table]:
     low, high = low - MARGIN * width, high + MARGIN * width
     sides = [np.linspace(low[k], high[k], int(grid_resolution)) for k in range(2)]
     xx0, xx1 = np.meshgrid(*sides)
-    return xx0, xx1
+    return xx0, xx1, np.column_stack([xx0.ravel(), xx1.ravel()])
 
 
 def _principal(X: Table) -> Plane:
@@ -149,22 +159,17 @@ def _principal(X: Table) -> Plane:
         axes[1] /= np.linalg.norm(axes[1])
     # The sign of an axis means nothing: the largest entry is made positive.
     axes *= np.sign(axes[[0, 1], np.abs(axes).argmax(axis=1)])[:, None]
-    parts = sizes**2
-    total = float(parts.sum())
-    shares = [100.0 * float(part) / total if total > 0.0 else 0.0 for part in parts[:2]]
-    shares += [0.0] * (2 - len(shares))
-    labels = (
-        f"principal axis 1 ({shares[0]:.0f} %)",
-        f"principal axis 2 ({shares[1]:.0f} %)",
-    )
-    title = f"first two principal axes, {sum(shares):.0f} % of the variance"
+    parts = np.append(sizes**2, 0.0)  # one row has one singular value
+    first, second = 100.0 * parts[:2] / (float(parts.sum()) or 1.0)
+    labels = f"principal axis 1 ({first:.0f} %)", f"principal axis 2 ({second:.0f} %)"
+    title = f"first two principal axes, {first + second:.0f} % of the variance"
     return Plane(centre, axes, labels, title)
 
 
 def _features(
     plane: Sequence[int | str], width: int, names: list[str] | None
 ) -> tuple[int, int]:
-    """Two different columns."""
+    """Return the numbers of two different columns."""
     given = list(plane) if isinstance(plane, Sequence | np.ndarray) else [plane]
     if isinstance(plane, str) or len(given) != 2:
         msg = f"plane={plane!r}: give two features, such as plane=(0, 1)"
@@ -183,10 +188,6 @@ def _features(
         msg = f"plane={plane!r}: the two features must differ"
         raise InputError(msg)
     return found[0], found[1]
-
-
-def _mean(X: Any) -> Vector:
-    return np.array(X.mean(axis=0), dtype=np.float64).ravel()
 
 
 def _dense(X: Any) -> Table:

@@ -1,4 +1,4 @@
-"""What a display asks of a fitted machine: decisions, for rows in X's kind of table."""
+"""Decisions of a fitted machine, asked with rows in X's own kind of table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_drawable(machine: Any, core: Any) -> None:
 
 
 def like(X: Any, rows: Any) -> Any:
-    """Rows in the kind of table that X is, so that names of columns agree."""
+    """Return rows in the kind of table that X is, so that names of columns agree."""
     if hasattr(X, "iloc"):
         return type(X)(rows, columns=X.columns)
     if hasattr(X, "columns"):
@@ -42,7 +42,7 @@ def like(X: Any, rows: Any) -> Any:
 
 
 def response(machine: Any, grid: Any) -> tuple[NDArray[Any], bool]:
-    """Decision values, or numbers of classes where there is not just one value."""
+    """Return decision values; numbers of classes if a row has several values or none."""
     if hasattr(machine, "decision_function"):
         values = np.asarray(machine.decision_function(grid), dtype=np.float64)
         if values.ndim == 1:
@@ -52,7 +52,7 @@ def response(machine: Any, grid: Any) -> tuple[NDArray[Any], bool]:
 
 
 def decided(machine: Any, rows: Any, regions: bool) -> Any:
-    """The side of every row: by the decision value where one is drawn."""
+    """Return the predicted class: by the decision value, if that is drawn."""
     if regions or is_outlier_detector(machine):
         return machine.predict(rows)
     return machine.classes_[(machine.decision_function(rows) >= 0.0).astype(np.intp)]

@@ -1,35 +1,37 @@
-"""What all pictures share: colours, markers, line styles, and where to draw.
+"""Colours, markers and line styles of all pictures; figures and legends.
 
 The colours are those of M. Okabe and K. Ito, "Color universal design", 2008, which people
-with any common colour vision can tell apart. Nothing is told by colour alone: whatever
-has a colour of its own has a marker or a line style of its own too, so that a picture
-printed in grey says the same.
+with any common colour vision can tell apart. Whatever has a colour of its own also has a
+marker or a line style of its own, so that a picture printed in grey says the same.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.errors import load_extra
+import numpy as np
+
+from maxmargin.errors import InputError, load_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+    from numpy.typing import NDArray
 
 BLACK = "#000000"
 ORANGE = "#E69F00"
 SKY = "#56B4E9"
 GREEN = "#009E73"
-YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PINK = "#CC79A7"
 GREY = "#666666"  # not of the palette: for what is not data
 
-# The order in which lines take them. Yellow is left out: it vanishes on white.
+# The order in which lines take them. The palette's yellow is left out: it vanishes on
+# white.
 COLOURS = (BLUE, VERMILION, GREEN, PINK, ORANGE, SKY, BLACK)
-# The order in which classes take them, with the edges of their markers: dark ones with a
-# light edge and light ones with a dark edge by turns, which grey shows too.
+# The order in which classes take them, with the edges of their markers. Dark fills with a
+# light edge and light fills with a dark edge alternate, which grey shows too.
 CLASSES = (
     (BLUE, "white"),
     (ORANGE, BLACK),
@@ -52,16 +54,16 @@ DASHES: tuple[Any, ...] = (
 
 
 def cycled(values: tuple[Any, ...], k: int) -> Any:
-    """The k-th of a tuple that begins anew at its end."""
+    """Return the k-th of a tuple, which begins anew at its end."""
     return values[k % len(values)]
 
 
 def figure_and_axes(
     ax: Axes | None = None, *, figsize: tuple[float, float] = (6.4, 4.8)
 ) -> tuple[Figure | SubFigure, Axes]:
-    """The given axes with their figure, or new ones.
+    """Return the given axes with their figure, or new ones.
 
-    Nothing is shown and no other figure of the caller is touched.
+    Nothing is shown, and other figures of the caller stay as they are.
 
     Parameters
     ----------
@@ -77,41 +79,59 @@ def figure_and_axes(
     return figure, ax
 
 
-def diverging(low: str = BLUE, high: str = ORANGE) -> Any:
-    """Colour map from ``low`` through white to ``high``.
+def figure_and_pair(
+    ax: Any, *, figsize: tuple[float, float]
+) -> tuple[Figure | SubFigure, NDArray[Any]]:
+    """Return the two given axes with their figure, or new ones side by side."""
+    pyplot = load_extra("matplotlib.pyplot", extra="plot", purpose="drawing")
+    if ax is None:
+        _, ax = pyplot.subplots(1, 2, figsize=figsize, layout="constrained")
+    axes = np.asarray(ax, dtype=object).ravel()
+    if axes.size != 2:
+        msg = (
+            f"ax holds {axes.size} axes: the picture needs two, side by side, as "
+            "plt.subplots(1, 2) makes them"
+        )
+        raise InputError(msg)
+    return axes[0].figure, axes
+
+
+def diverging() -> Any:
+    """Return a colour map from blue through white to orange, for decision values.
 
     Both ends are mixed with white, so that points of the same colours and black lines
     stand out from the surface behind them.
     """
-    colors = load_extra("matplotlib.colors", extra="plot", purpose="drawing")
-    ends = [_paler(colors.to_rgb(one), 0.35) for one in (low, high)]
-    stops = [ends[0], (1.0, 1.0, 1.0), ends[1]]
-    return colors.LinearSegmentedColormap.from_list("maxmargin", stops)
+    from matplotlib.colors import LinearSegmentedColormap
+
+    stops = [_paler(BLUE, 0.35), (1.0, 1.0, 1.0), _paler(ORANGE, 0.35)]
+    return LinearSegmentedColormap.from_list("maxmargin", stops)
 
 
 def tint(colour: str, k: int) -> Any:
-    """A colour for the ground on which the k-th class wins: pale, by turns more so.
+    """Return a pale colour for the region of the k-th class.
 
     Neighbours differ in lightness, so that grey tells them apart.
     """
-    colors = load_extra("matplotlib.colors", extra="plot", purpose="drawing")
-    return _paler(colors.to_rgb(colour), (0.6, 0.85, 0.75)[k % 3])
+    return _paler(colour, (0.6, 0.85, 0.75)[k % 3])
 
 
-def _paler(rgb: tuple[float, float, float], share: float) -> tuple[float, ...]:
-    """A colour mixed with this share of white."""
-    return tuple(share + (1.0 - share) * part for part in rgb)
+def _paler(colour: str, share: float) -> tuple[float, ...]:
+    """Return a colour mixed with this share of white."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(share + (1.0 - share) * part for part in to_rgb(colour))
 
 
 def legend(ax: Axes, *, outside: bool = False, **options: Any) -> Any:
-    """A legend on a ground that hides what lies below it, if there is anything to say.
+    """Draw a legend on a ground that hides what lies below it, if it has any entry.
 
     Parameters
     ----------
     ax : matplotlib Axes
-        Whose labelled artists are listed.
+        Its labelled artists are listed.
     outside : bool
-        To the right of the axes rather than over the data.
+        Whether to place it to the right of the axes rather than over the data.
     **options
         For ``Axes.legend``.
     """

@@ -1,14 +1,14 @@
-r"""Support vectors as a picture shows them: how large α is, and where they lie.
+r"""Support vectors of a picture: how large α is, and where they lie.
 
 For a machine with :math:`0 \le \alpha_i \le C_i`, the optimality conditions say
 
 .. math:: 0 < \alpha_i < C_i \Rightarrow y_i f(x_i) = 1, \qquad
           \alpha_i = C_i \Rightarrow y_i f(x_i) \le 1
 
-so free ones lie on the margin, and those at their bound inside it or, where
+so free ones lie on the margin. Those at their bound lie inside it or, where
 :math:`y_i f(x_i) < 0`, on the wrong side of the boundary. :math:`C_i` is C · class weight
-· sample weight. The machines with ν have no C: there the bound is the largest coefficient
-in units of its weight, which points outside the margin share.
+· sample weight. The machines with ν have no C: their bound is the largest coefficient in
+units of its weight, which all points inside the margin share.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Flags, Index, Vector
 
-ROUNDING = 1e-12  # NuSVC and SVDD divide their coefficients
+ROUNDING = 1e-12  # relative: NuSVC and SVDD divide their coefficients
 
 
 class Supports(NamedTuple):
@@ -50,14 +50,14 @@ class Supports(NamedTuple):
 
 
 def innermost(machine: Any) -> Any:
-    """The last step of a pipeline, or the machine itself."""
+    """Return the last step of a pipeline, or the machine itself."""
     return machine.steps[-1][1] if isinstance(machine, Pipeline) else machine
 
 
 def support_rows(machine: Any, X: Any) -> Any:
-    """Rows of the support vectors in the coordinates of X; None if they are not known.
+    """Return the support vectors in the coordinates of X; None if they are not known.
 
-    A pipeline's machine has seen transformed rows: there X must be that of the fit.
+    The machine of a pipeline has seen transformed rows: X must be that of the fit.
     """
     core = innermost(machine)
     if not (hasattr(core, "dual_coef_") and hasattr(core, "support_")):
@@ -75,7 +75,7 @@ def supports_of(
     decided: Any,
     sample_weight: Any = None,
 ) -> Supports:
-    """What is to be drawn of a fitted machine's support vectors.
+    """Return the support vectors of a fitted machine as they are drawn.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def supports_of(
     at : ndarray of shape (m, 2)
         Where its support vectors are drawn.
     decided : ndarray of shape (m,)
-        What the machine predicts for them.
+        The machine's predictions for them.
     sample_weight : array-like of shape (n,) or None
         The weights of the fit.
     """
@@ -93,7 +93,7 @@ def supports_of(
     owner = np.repeat(np.arange(len(machine.n_support_)), machine.n_support_)
     wrong = np.asarray(decided) != _labels(machine, owner)
     weight = _weights(machine, owner, sample_weight)
-    relative = (alpha / weight).max(axis=0)  # several classes: the largest of its α
+    relative = (alpha / weight).max(axis=0)  # several classes: the largest α of a point
     limit = _limit(machine, relative)
     if np.isinf(limit):
         top = float(alpha.max(initial=0.0)) or 1.0
@@ -114,7 +114,7 @@ def _labels(machine: Any, owner: Index) -> Any:
 
 
 def _weights(machine: Any, owner: Index, sample_weight: Any) -> Vector:
-    """Class weight times sample weight of every support vector."""
+    """Return class weight times sample weight of every support vector."""
     weight = np.ones(owner.size)
     if is_classifier(machine):
         weight *= np.asarray(machine.class_weight_, dtype=np.float64)[owner]
@@ -133,7 +133,7 @@ def _weights(machine: Any, owner: Index, sample_weight: Any) -> Vector:
 
 
 def _limit(machine: Any, relative: Vector) -> float:
-    """The bound of α in units of its weight; inf where there is none."""
+    """Return the bound of α in units of its weight; inf where there is none."""
     if getattr(machine, "loss", "hinge") == "squared_hinge":
         return np.inf
     if not hasattr(machine, "nu"):
