@@ -1,11 +1,16 @@
-"""Who may watch a run, and end it: records, limits, a progress bar.
+"""Observers of a run: records, limits, a progress bar. They may stop the run.
 
 Every class here follows :class:`~maxmargin.solvers.base.Observer` and is safe to share
 between threads, to copy (``sklearn.base.clone`` copies parameters deeply) and to pickle.
 
 A :class:`~maxmargin.solvers.base.Snapshot` shows the run as it is *now*: its arrays are
-the solver's own and go on changing, so whoever keeps something copies it. ``on_step``
-is not called for the chunk that ends a run; ``on_stop`` sees that one.
+the solver's own and go on changing, so an observer copies what it keeps. After the chunk
+that ends a run, ``on_stop`` is called instead of ``on_step``.
+
+- :mod:`~maxmargin.observers.watcher`: base classes, and callbacks of users as observers.
+- :mod:`~maxmargin.observers.history`: the measures of a run, kept in lists.
+- :mod:`~maxmargin.observers.limits`: stops after a time, or without improvement.
+- :mod:`~maxmargin.observers.progress`: a progress bar.
 """
 
 from __future__ import annotations

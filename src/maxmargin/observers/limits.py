@@ -1,4 +1,4 @@
-"""Observers that end a run: after a time, or when nothing improves any more."""
+"""Observers that end a run: after a time, or when the dual improves no more."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class TimeLimit(Watcher):
-    """Ends a run ``seconds`` after construction, or after :meth:`start`.
+    """End a run ``seconds`` after construction, or after :meth:`start`.
 
-    One limit shared by all binary problems of a machine bounds their sum.
+    All binary problems of a machine share one limit, which bounds their sum.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -35,12 +35,12 @@ class TimeLimit(Watcher):
         return self
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:  # noqa: ARG002
-        """Look at the clock."""
+        """Stop after the time limit."""
         late = time.monotonic() - self._began >= self.seconds
         return Stop.TIME_LIMIT if late else None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another machine's clock has another zero: the time already used travels.
+        # Another machine's clock has another zero: the time already used is stored.
         return self.__dict__ | {"_began": self._began - time.monotonic()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -49,10 +49,10 @@ class TimeLimit(Watcher):
 
 
 class Patience(Guarded):
-    """Ends a run whose dual has not risen by ``rel`` times its value in ``checks`` steps.
+    """End a run whose dual has not risen by ``rel`` times its value in ``checks`` steps.
 
-    A solver's figures are those of its last check, and a run begins with very short
-    steps; steps (of about 50 ms) are therefore counted from the first change on.
+    A solver measures itself only now and then, and a run begins with very short steps;
+    steps (of about 50 ms) are therefore counted from the first change on.
     """
 
     def __init__(self, checks: int, rel: float) -> None:
@@ -65,7 +65,7 @@ class Patience(Guarded):
         self._runs: dict[str, tuple[float, int | None]] = {}
 
     def on_start(self, snapshot: Snapshot) -> None:
-        """Note the first value; None waits for its first change."""
+        """Store the first value; the count is None until its first change."""
         with self._lock:
             self._runs[snapshot.name] = (snapshot.measures.dual, None)
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from maxmargin.errors import InputError, Stop
-from maxmargin.observers.watcher import Guarded, number, relative_gap
+from maxmargin.observers.watcher import Guarded, number
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -134,7 +134,7 @@ class Progress(Guarded):
 
     def _look(self, run: _Run, snapshot: Snapshot) -> None:
         measures, run.n_iter = snapshot.measures, snapshot.n_iter
-        run.gap, run.violation = relative_gap(measures), measures.violation
+        run.gap, run.violation = measures.relative_gap, measures.violation
         if not math.isfinite(run.first[1]):  # some solvers only know it later
             run.first = (measures.gap, run.violation)
         share = share_done(run.first, measures, self.tol)

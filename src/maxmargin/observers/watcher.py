@@ -1,4 +1,4 @@
-"""What all observers share: no-op methods, a lock, and adapting what users pass."""
+"""Base classes of observers: no-op methods, a lock, and callbacks of users."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.errors import InputError, Stop
-from maxmargin.problem import Objective
 from maxmargin.solvers.base import Observer
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.base import Measures, Snapshot
+    from maxmargin.solvers.base import Snapshot
 
 METHODS = ("on_start", "on_step", "on_stop")
 
 
 class Watcher(Observer):
-    """An observer whose three methods do nothing: override what is of interest."""
+    """An observer whose three methods do nothing: subclasses override some of them."""
 
 
 class Guarded(Watcher):
-    """A watcher with a lock, which stays behind when it is copied or pickled."""
+    """A watcher with a lock; a copy or a pickle gets a lock of its own."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -36,7 +35,7 @@ class Guarded(Watcher):
 
 
 class _Adapted(Watcher):
-    """Whatever a user gave as a callback, as a whole observer."""
+    """A callback of a user, as an observer with all three methods."""
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
@@ -52,7 +51,7 @@ class _Adapted(Watcher):
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:
         answer = self._call("on_step", snapshot)
-        # A function only asks: it does not get to say "converged".
+        # A function may only ask for an end, not say that the run has converged.
         if isinstance(answer, Stop) and not self.plain:
             return answer
         return Stop.CALLBACK if answer else None
@@ -62,15 +61,15 @@ class _Adapted(Watcher):
 
 
 def as_observer(thing: Any) -> Observer:
-    """Make an observer of what a user gave as a callback.
+    """Return a callback of a user as an observer.
 
     Parameters
     ----------
     thing : object
         An object with at least one of the methods ``on_start(snapshot)``,
         ``on_step(snapshot)`` and ``on_stop(snapshot, stop)``; or a function
-        ``f(snapshot)``, called after every step. Whatever is true ends the run with
-        ``Stop.CALLBACK``, or, from an object's ``on_step``, with the Stop it returned.
+        ``f(snapshot)``, called after every step. A true return value ends the run with
+        ``Stop.CALLBACK``, or, from an object's ``on_step``, with the returned Stop.
     """
     if isinstance(thing, _Adapted):
         return thing
@@ -89,7 +88,7 @@ def as_observer(thing: Any) -> Observer:
 class Locked(Guarded, _Adapted):
     """A callback that is never called from two threads at once.
 
-    Several that share one ``lock`` are also never called at the same time as each other.
+    Several callbacks with one ``lock`` are never called at the same time either.
     """
 
     def __init__(self, observer: Any, lock: threading.RLock | None = None) -> None:
@@ -102,11 +101,6 @@ class Locked(Guarded, _Adapted):
             return super()._call(name, *told)
 
 
-def relative_gap(measures: Measures) -> float:
-    """The duality gap over max(|primal|, |dual|)."""
-    return Objective(measures.primal, measures.dual).relative_gap
-
-
 def number(value: object) -> float:
-    """A number as float, anything else as NaN."""
+    """Return a number as float, anything else as NaN."""
     return float(value) if isinstance(value, Real) else math.nan

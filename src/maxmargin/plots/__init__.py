@@ -3,8 +3,8 @@
 Every display follows scikit-learn's convention: ``Display.from_…(…, ax=None)`` computes
 and draws, its attributes hold the drawn objects (``ax_``, ``figure_``, …), and
 ``plot(ax=…)`` draws again. Colours are those of Okabe and Ito; markers and line styles
-carry the same meaning, so that the pictures can be read in grey. matplotlib is imported by the first
-drawing.
+carry the same meaning, so that the pictures can be read in grey. matplotlib is imported
+by the first drawing.
 
 - :mod:`~maxmargin.plots.boundary`: the boundary of a machine in the plane.
 - :mod:`~maxmargin.plots.kernel`: a kernel matrix and its eigenvalues.

@@ -172,8 +172,8 @@ class ConvergenceDisplay:
         """Run solvers, one after the other, and draw their convergence.
 
         A run is measured after chunks of work: at first they grow by the factor
-        ``growth``, later they take 50 ms. Seconds include measuring; where they are drawn,
-        every solver runs once before, for a second at most, to load its code.
+        ``growth``, later they take 50 ms. Seconds include measuring; to draw them, every
+        solver runs once before, for a second at most, which loads its code.
 
         Parameters
         ----------

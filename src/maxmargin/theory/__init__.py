@@ -1,11 +1,14 @@
-"""What the lectures prove and compute by hand, as functions and small examples.
+"""Theorems and worked examples of the lectures, as functions and small problems.
 
-``to_C`` and ``from_C`` translate the seeds' ways to write the soft margin into C,
-``margin_bound`` and ``soft_margin_bound`` evaluate S2's theorems for a fitted machine,
-``descent_bound`` says how far stochastic sub-gradient descent can be from the optimum,
-``DUALITY``, ``LAGRANGE`` and ``coordinate_example`` are the worked examples of S1 and S4.
 S0 to S4 are the lecture texts (docs/sources.md). The pictures are in
 :mod:`maxmargin.plots`.
+
+- :mod:`~maxmargin.theory.conversion`: C, from every way to write the soft margin.
+- :mod:`~maxmargin.theory.bounds`: S2's bounds on the error of a fitted machine.
+- :mod:`~maxmargin.theory.descent`: bounds for stochastic sub-gradient descent.
+- :mod:`~maxmargin.theory.lagrange`: Lagrange multipliers, examples of S1 and S4.
+- :mod:`~maxmargin.theory.duality`: Lagrange duality, two examples of S1.
+- :mod:`~maxmargin.theory.quadratic`: S1's example of coordinate ascent.
 
 Examples
 --------

@@ -20,9 +20,8 @@ coordinate 1 is added to every φ(x): then w is (w, b), its norm
 :math:`\sqrt{\|w\|^2+b^2}`, and ρ² is :math:`\max k(x,x) + 1`. (The theorems would have
 such a machine regularise b too; ours does not.)
 
-What the theorems ask of D is not known of a sample: γ, ρ and :math:`L^{hinge}` of the
-training rows stand in for those of D. The figures are therefore estimates of the bounds,
-for comparing machines; certain they are only if D is as the sample is.
+γ, ρ and :math:`L^{hinge}` of D are unknown: those of the training rows stand in for them.
+The figures are therefore estimates of the bounds, good for comparing machines.
 
 Source: S2; proofs in S. Shalev-Shwartz and S. Ben-David, "Understanding Machine
 Learning", 2014, theorem 15.4 and corollary 15.7.
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class MarginBound(NamedTuple):
-    """S2's hard-margin bound with what it is made of."""
+    """S2's hard-margin bound with its parts."""
 
     bound: float  # of the 0-1 loss
     radius: float  # ρ
@@ -55,7 +54,7 @@ class MarginBound(NamedTuple):
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says no more than that a loss is at most 1."""
+        """Whether the bound is 1 or more, which holds for every 0-1 loss."""
         return self.bound >= 1.0
 
     def __str__(self) -> str:
@@ -67,7 +66,7 @@ class MarginBound(NamedTuple):
 
 
 class SoftMarginBound(NamedTuple):
-    """S2's soft-margin bounds with what they are made of."""
+    """S2's soft-margin bounds with their parts."""
 
     bound: float  # hinge + λ‖w‖² + 2ρ²/(λn), for the λ of the machine's C
     hinge: float  # mean hinge loss of the training rows
@@ -82,7 +81,7 @@ class SoftMarginBound(NamedTuple):
 
     @property
     def vacuous(self) -> bool:
-        """Whether ``bound`` says no more than that a loss is at most 1."""
+        """Whether ``bound`` is 1 or more, which holds for every 0-1 loss."""
         return self.bound >= 1.0
 
     def __str__(self) -> str:
@@ -102,7 +101,7 @@ def margin_bound(machine: Any, X: Any, y: Any, delta: float = 0.05) -> MarginBou
     Parameters
     ----------
     machine : fitted SVC of two classes
-        It must separate the rows; γ is the distance of the nearest one from the
+        A machine that separates the rows; γ is the distance of the nearest row from the
         boundary, which for the hard margin is 1/‖w‖ (with an intercept, 1/‖(w, b)‖).
     X, y : array-like
         The rows and labels it was fitted to.
@@ -112,7 +111,7 @@ def margin_bound(machine: Any, X: Any, y: Any, delta: float = 0.05) -> MarginBou
     Returns
     -------
     MarginBound
-        ``bound, radius, margin, n, delta``, and whether it is ``vacuous`` (1 or more).
+        ``bound, radius, margin, n, delta`` and ``vacuous`` (a bound of 1 or more).
 
     Examples
     --------
@@ -149,10 +148,10 @@ def soft_margin_bound(
 ) -> SoftMarginBound:
     r"""S2's bound :math:`L^{hinge}(w) + \lambda\|w\|^2 + 2\rho^2/(\lambda m)`, and its λ.
 
-    λ is that of the machine's C, 1/(2Cm) (:func:`maxmargin.theory.from_C`). Of all u in
-    the theorem the machine's own w is taken, and its mean hinge loss on the training
-    rows for that of D, which is an estimate and on the low side. Class and sample
-    weights are no part of the theorem: rows count alike.
+    λ is that of the machine's C, 1/(2Cm) (:func:`maxmargin.theory.from_C`). The u of the
+    theorem is the machine's own w, and the mean hinge loss on the training rows stands in
+    for that of D, an estimate on the low side. Class and sample weights are no part of
+    the theorem: all rows count alike.
 
     Parameters
     ----------
@@ -161,14 +160,14 @@ def soft_margin_bound(
     X, y : array-like
         The rows and labels it was fitted to.
     B : float or None
-        Norm for which the theorem's best λ is given; the machine's own by default. A w
-        longer than B is shortened to B for ``best_bound``.
+        Norm of the theorem's best λ; the machine's own by default. For ``best_bound``, a
+        w longer than B is shortened to B.
 
     Returns
     -------
     SoftMarginBound
-        ``bound``, its parts, ``best_regularisation`` (λ*), ``best_C``, ``best_bound``,
-        and whether the bound is ``vacuous`` (1 or more).
+        ``bound``, its parts, ``best_regularisation`` (λ*), ``best_C``, ``best_bound`` and
+        ``vacuous`` (a bound of 1 or more).
     """
     C = getattr(machine, "C", None)
     if not isinstance(C, Real) or getattr(machine, "loss", "hinge") != "hinge":
@@ -214,7 +213,7 @@ def soft_margin_bound(
 
 
 class _Seen(NamedTuple):
-    """What the bounds need of a machine and its rows, intercept included."""
+    """Margins, norm and radius of a machine and its rows, intercept included."""
 
     margins: Vector  # y·f(x)
     norm: float
@@ -268,7 +267,7 @@ def _looked_at(machine: Any, X: Any, y: Any) -> _Seen:
 
 
 def _self_values(machine: Any, X: Any) -> Vector:
-    """k(x, x) of the training rows, under the machine's kernel."""
+    """Return k(x, x) of the training rows."""
     from maxmargin.kernels import Kernel
     from maxmargin.kernels.factory import compile_kernel, self_values
     from maxmargin.kernels.inputs import checked_rows
@@ -285,10 +284,9 @@ def _self_values(machine: Any, X: Any) -> Vector:
             gamma=float(machine.gamma_),
             coef0=float(machine.coef0),
         )
-    # a compiled kernel is a tuple, and wants rows of numbers; a function takes anything
-    compiled = isinstance(kernel, tuple)
-    kept = compiled or sparse.issparse(X)  # a Python function may take rows of any kind
-    return self_values(kernel, checked_rows(X, "X") if kept else np.asarray(X))
+    # a compiled kernel is a tuple and needs rows of numbers; a function takes any rows
+    numbers = isinstance(kernel, tuple) or sparse.issparse(X)
+    return self_values(kernel, checked_rows(X, "X") if numbers else np.asarray(X))
 
 
 def _hinge(margins: Vector) -> float:

@@ -1,10 +1,10 @@
-r"""One C for every way to write the soft margin.
+r"""C from every way to write the soft margin, and back.
 
 The library minimises :math:`\tfrac12\|w\|^2 + C\sum_i\xi_i` over n points. The seeds
 write
 
 ============  ==========================================================  ==============
-form          what is minimised                                           C
+form          objective                                                   C
 ============  ==========================================================  ==============
 ``pegasos``   λ/2·‖w‖² + 1/n·Σξ   (S0's Pegasos, S2's SGD)                1/(λn)
 ``notes``     λ/(2n)·‖w‖² + 1/n·Σξ   (S1)                                 1/λ
@@ -14,8 +14,7 @@ form          what is minimised                                           C
 ============  ==========================================================  ==============
 
 Each is a multiple of ours, so the minimisers are the same. For ``sum`` S0 prints the box
-0 ≤ α ≤ C of the dual; with ½‖w‖² in front it is [0, c/2], which is what this conversion
-gives.
+0 ≤ α ≤ C of the dual; with ½‖w‖² in front it is [0, c/2], as this conversion has it.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Form(NamedTuple):
     objective: str
     factor: float
     inverse: bool  # C falls as the constant grows
-    averaged: bool  # slacks are averaged beside a penalty that is not
+    averaged: bool  # the slacks are averaged and the penalty is not
     aliases: tuple[str, ...]
 
 
@@ -54,12 +53,12 @@ _NAMES = {name: form for key, form in FORMS.items() for name in (key, *form.alia
 
 
 def to_C(value: float, n: int, form: str) -> float:  # noqa: N802 - C is its name
-    """C of the library's soft margin, from the constant of another form.
+    """Return C of the library's soft margin, from the constant of another form.
 
     Parameters
     ----------
     value : float
-        Its λ, or for ``"sum"`` its c; positive and finite.
+        λ of that form, or c of ``"sum"``; positive and finite.
     n : int
         Number of training points.
     form : str
@@ -77,7 +76,7 @@ def to_C(value: float, n: int, form: str) -> float:  # noqa: N802 - C is its nam
 
 
 def from_C(C: float, n: int, form: str) -> float:  # noqa: N802
-    """The constant of another form, from C: the inverse of :func:`to_C`.
+    """Return the constant of another form, from C: the inverse of :func:`to_C`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""What theory promises of stochastic sub-gradient descent after T steps.
+r"""Bounds of stochastic sub-gradient descent after T steps.
 
 For :math:`f(w) = \tfrac\lambda2\|w\|^2 + E\max(0, 1 - y\langle w, x\rangle)`, rates
 :math:`1/(\lambda t)`, rows drawn independently with :math:`\|x\|\le R`, and
@@ -19,8 +19,8 @@ the last :math:`\alpha T`            \frac{G^2}{\lambda T}`: Rakhlin, Shamir and
                                      and Zhang, theorem 1
 ===================================  ==================================================
 
-A single run may be above its expectation, by the factor 1/δ with probability δ at most
-(Markov's inequality, since the distance is not negative). In practice runs are far below.
+A single run exceeds 1/δ times its expectation with probability δ at most (Markov's
+inequality, since the distance is not negative). In practice runs are far below.
 
 References: S. Shalev-Shwartz, Y. Singer, N. Srebro and A. Cotter, "Pegasos", Math.
 Programming 127, 2011. S. Shalev-Shwartz and S. Ben-David, "Understanding Machine
@@ -45,23 +45,23 @@ THEOREMS = {
 
 
 class DescentBound(NamedTuple):
-    """A bound of f(w) − min f with what it is made of."""
+    """A bound of f(w) − min f with its parts."""
 
     bound: float
     theorem: str
     steps: int  # T
     regularisation: float  # λ
     radius: float  # R
-    caveat: str = ""  # what the theorem asks for and the run did not do
+    caveat: str = ""  # the condition of the theorem that the run does not meet
 
     @property
     def applies(self) -> bool:
-        """Whether the run is one that the theorem is about."""
+        """Whether the run meets the conditions of the theorem."""
         return not self.caveat
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says no more than w = 0 does, where f = 1."""
+        """Whether the bound is 1 or more, which holds for w = 0, where f = 1."""
         return self.bound >= 1.0
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ def descent_bound(
     projection: bool = False,
     caveat: str = "",
 ) -> DescentBound:
-    r"""The bound of :math:`f(w) - \min f` after so many steps.
+    r"""Return the bound of :math:`f(w) - \min f` after so many steps.
 
     Parameters
     ----------
@@ -95,19 +95,19 @@ def descent_bound(
     radius : float
         R, the length of the longest row, a constant column included.
     average : {"all", "tail", "last"}
-        Which iterates make the answer; see the table above.
+        The iterates of the answer; see the table above.
     tail : int
-        The step after which the tail begins, less than T; 0 is the average of all.
+        The last step before the tail, less than T; 0 for the average of all.
     projection : bool
         Whether w is kept in the ball of radius 1/√λ.
     caveat : str
-        What the theorem asks for and the run did not do.
+        The condition of the theorem that the run does not meet.
 
     Returns
     -------
     DescentBound
-        ``bound, theorem, steps, regularisation, radius, caveat``, whether the theorem
-        ``applies`` and whether the bound is ``vacuous``.
+        ``bound, theorem, steps, regularisation, radius, caveat``, ``applies`` and
+        ``vacuous``.
 
     Examples
     --------
@@ -132,10 +132,8 @@ def descent_bound(
     if average == "tail" and tail == 0:
         average = "all"
     T, lam, radius = int(steps), float(lam), float(radius)
-    steepest = 2.0 * radius
-    if projection:
-        steepest = radius + min(radius, math.sqrt(lam))
-    unit = steepest**2 / lam
+    G = radius + (min(radius, math.sqrt(lam)) if projection else radius)
+    unit = G**2 / lam
     if average == "all":
         bound = unit * (1.0 + math.log(T)) / (2.0 * T)
     elif average == "tail":

@@ -11,10 +11,9 @@ Both minimise :math:`f(w) = w_1^2 + w_2^2` over the square [−2, 2]² where
    :math:`\tfrac12w_1^4` as 2, which would make g convex and contradict its own
    derivatives; the fourth power is what it computes with.
 
-Here :math:`\theta_D(\alpha) = \min_w f(w) + \alpha g(w)` and everything that follows from
-it is found numerically, by a grid over the square and a local search from every local
-minimum of the grid, without use of the formulas above: they are what the tests compare
-with.
+Here :math:`\theta_D(\alpha) = \min_w f(w) + \alpha g(w)` and all that follows from it is
+found numerically, by a grid over the square and a local search from every local minimum
+of the grid. The formulas above are not used: the tests compare with them.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
 
 _SIDE = 2.0  # of the square [−2, 2]²
 _POINTS = 81  # of the grid along each axis; odd, so that 0 is among them
-_STARTS = 8  # local searches at most
-_SAME = 1e-7  # minima within this of the least one are minimisers too
-_FEASIBLE = 1e-9
+_STARTS = 8  # local searches, at most
+_SAME = 1e-6  # rounding: minima nearer than this to the least one are minimisers too
+_FEASIBLE = 1e-9  # rounding: a larger g is a violation
 
 
 class Primal(NamedTuple):
-    """The least f where g ≤ 0, and where it is."""
+    """The least f where g ≤ 0, and its place."""
 
     value: float
     w: Vector
@@ -69,7 +68,7 @@ class DualityExample:
     Parameters
     ----------
     words : str
-        The problem in a line.
+        The problem in one line.
     constraint : callable
         g(w₁, w₂), of arrays.
 
@@ -88,18 +87,18 @@ class DualityExample:
         return np.square(np.asarray(w1, np.float64)) + np.square(w2)
 
     def g(self, w1: ArrayLike, w2: ArrayLike) -> Vector:
-        """The constraint, which is to be at most 0."""
+        """Return the constraint, which must be at most 0."""
         return np.asarray(
             self.constraint(np.asarray(w1, np.float64), np.asarray(w2, np.float64))
         )
 
     def image(self, points: int = _POINTS) -> tuple[Vector, Vector]:
-        """(g, f) of a grid over the square: what S1 draws."""
+        """Return (g, f) of a grid over the square, as S1 draws it."""
         w1, w2 = _grid(points)
         return self.g(w1, w2), self.f(w1, w2)
 
     def theta(self, alpha: float) -> float:
-        """θ_D(α), the least f + αg over the square."""
+        """Return θ_D(α), the least f + αg over the square."""
         return self._minima(alpha)[0][0]
 
     @cached_property
@@ -119,7 +118,7 @@ class DualityExample:
                 constraints={"type": "ineq", "fun": lambda w: -float(self.g(*w))},
                 options={"ftol": 1e-14, "maxiter": 200},
             )
-            # a search that left the feasible region proves nothing
+            # a search may leave the feasible region
             w = end.x if float(self.g(*end.x)) <= _FEASIBLE else start
             found.append(Primal(float(self.f(*w)), w))
         return min(found, key=lambda one: one.value)
@@ -137,15 +136,15 @@ class DualityExample:
         )
         alpha = float(end.x)
         minima = self._minima(alpha)
-        # at a kink of θ_D several w are least together; the search ends beside it
-        near = [w for value, w in minima if value <= minima[0][0] + _SAME * 10]
+        # at a kink of θ_D there are several minimisers, and the search ends beside it
+        near = [w for value, w in minima if value <= minima[0][0] + _SAME]
         return Dual(minima[0][0], alpha, np.array(near))
 
     @cached_property
     def steepest(self) -> float:
-        """A bound on α*: (f(w) − θ_D(0))/(−g(w)) for any w with g(w) < 0, the least.
+        """A bound on α*: the least (f(w) − θ_D(0))/(−g(w)) of all w with g(w) < 0.
 
-        For θ_D(0) ≤ d* ≤ f(w) + α*g(w).
+        It follows from θ_D(0) ≤ d* ≤ f(w) + α*g(w).
         """
         w1, w2 = _grid(_POINTS)
         f, g = self.f(w1, w2), self.g(w1, w2)
@@ -154,11 +153,11 @@ class DualityExample:
 
     @property
     def gap(self) -> float:
-        """p* − d*, which is never negative but for rounding."""
+        """p* − d*, which is not negative but for rounding."""
         return self.primal.value - self.dual.value
 
     def _minima(self, alpha: float) -> list[tuple[float, Vector]]:
-        """Local minima of f + αg, the least first."""
+        """Return the local minima of f + αg, the least first."""
         from scipy.optimize import minimize
 
         def lagrangian(w: Any) -> float:
@@ -182,7 +181,7 @@ def _grid(points: int) -> tuple[Vector, Vector]:
 
 
 def _local_minima(w1: Vector, w2: Vector, values: Vector) -> Vector:
-    """Grid points no higher than their eight neighbours, the lowest first."""
+    """Return grid points no higher than their eight neighbours, the lowest first."""
     padded = np.pad(values, 1, constant_values=np.inf)
     rows, cols = values.shape
     neighbours = [
@@ -199,8 +198,5 @@ def _local_minima(w1: Vector, w2: Vector, values: Vector) -> Vector:
 
 DUALITY: Mapping[int, DualityExample] = {
     1: DualityExample("minimise w₁² + w₂² where w₂ ≥ 1", _convex),
-    2: DualityExample(
-        "minimise w₁² + w₂² where w₂ ≥ 1 + w₁² − ½w₁⁴",
-        _quartic,
-    ),
+    2: DualityExample("minimise w₁² + w₂² where w₂ ≥ 1 + w₁² − ½w₁⁴", _quartic),
 }

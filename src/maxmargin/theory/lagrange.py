@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Stationary(NamedTuple):
-    """Where the Lagrangian is stationary: the point, the multiplier and f there."""
+    """A stationary point of the Lagrangian, its multiplier and f there."""
 
     x: Vector
     multiplier: float
@@ -41,15 +41,15 @@ class LagrangeExample:
     Parameters
     ----------
     source : str
-        The seed it is from.
+        The seed of the example.
     words : str
-        The problem in a line.
+        The problem in one line.
     quadratic, linear, constant : nested tuples of float, and float
         Q, c and k of f.
     normal, offset : tuple of float, float
         a and d of the constraint.
     variable : str
-        What the seed calls the unknown: ``"w"`` or ``"x"``.
+        The seed's name of the unknown: ``"w"`` or ``"x"``.
 
     Examples
     --------
@@ -68,27 +68,27 @@ class LagrangeExample:
     variable: str = "x"
 
     def f(self, x: ArrayLike) -> Vector:
-        """The function; the last axis of x has the two variables."""
+        """Return the function; the last axis of x has the two variables."""
         at = np.asarray(x, np.float64)
         curved = 0.5 * np.einsum("...i,ij,...j->...", at, np.array(self.quadratic), at)
         return np.asarray(curved + at @ np.array(self.linear) + self.constant)
 
     def h(self, x: ArrayLike) -> Vector:
-        """The constraint, which is to be 0."""
+        """Return the constraint, which must be 0."""
         at = np.asarray(x, np.float64)
         return np.asarray(at @ np.array(self.normal) - self.offset)
 
     def gradient(self, x: ArrayLike) -> Vector:
-        """∇f = Qx + c."""
+        """Return ∇f = Qx + c."""
         at = np.asarray(x, np.float64)
         return np.asarray(at @ np.array(self.quadratic) + np.array(self.linear))
 
     def lagrangian(self, x: ArrayLike, multiplier: float) -> Vector:
-        """L = f + multiplier·h."""
+        """Return L = f + multiplier·h."""
         return np.asarray(self.f(x) + multiplier * self.h(x))
 
     def solve(self) -> Stationary:
-        """The stationary point of the Lagrangian, from the linear system above."""
+        """Return the stationary point of the Lagrangian, from the linear system above."""
         system = np.zeros((3, 3))
         system[:2, :2] = self.quadratic
         system[:2, 2] = system[2, :2] = self.normal

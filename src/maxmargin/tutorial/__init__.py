@@ -1,11 +1,17 @@
 """The seed tutorial's exercises on support vector machines, 3.1 to 3.3, as functions.
 
-``svm_train`` and ``svm_predict`` are the two functions that the tutorial asks for; the
-rest is what it uses them for: random initialisations, the boundary at each iteration of
-the algorithm, three data sets, and pictures (``pip install maxmargin[plot]``). Training
-is the simplified SMO of :mod:`maxmargin.solvers.lectures.smo_simple`, whose optimum is
-that of
-:class:`maxmargin.SVC`: whoever has followed the tutorial can go on there.
+The tutorial asks for ``svm_train`` and ``svm_predict``, and uses them for random
+initialisations, the boundary at each iteration, three data sets and pictures (``pip
+install maxmargin[plot]``). Training is the simplified SMO of
+:mod:`maxmargin.solvers.lectures.smo_simple`; :class:`maxmargin.SVC` has the same optimum,
+and is the next step after the tutorial.
+
+- :mod:`~maxmargin.tutorial.data`: the three examples.
+- :mod:`~maxmargin.tutorial.training`: ``svm_train``, its iterations, random models.
+- :mod:`~maxmargin.tutorial.model`: the trained model, and ``svm_predict``.
+- :mod:`~maxmargin.tutorial.selection`: C and σ chosen on a validation part.
+- :mod:`~maxmargin.tutorial.pictures`: data, boundaries, and errors of a grid.
+- :mod:`~maxmargin.tutorial._checks`: checks of arguments.
 
 Examples
 --------

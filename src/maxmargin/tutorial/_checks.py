@@ -1,4 +1,4 @@
-"""What the tutorial's functions may be given."""
+"""Checks of the arguments of the tutorial's functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def points(X: Any, name: str = "X") -> Matrix:
-    """X as a C-contiguous float64 array of rows."""
+    """Return X as a C-contiguous float64 array of rows."""
     if sp.issparse(X):
         msg = (
             f"{name} is sparse: the tutorial takes arrays; give {name}.toarray(), or use "
@@ -29,9 +29,9 @@ def points(X: Any, name: str = "X") -> Matrix:
 
 
 def signs(y: Any, n: int, name: str = "y", *, both: bool = True) -> Vector:
-    """Labels 0 and 1, or −1 and 1, as −1.0 and 1.0; a column counts as a list.
+    """Return labels 0 and 1, or −1 and 1, as −1.0 and 1.0; a column counts as a list.
 
-    ``both`` asks for points of both classes, which training needs.
+    ``both`` demands points of both classes, which training needs.
     """
     given = np.asarray(y)
     if given.ndim == 2 and given.shape[1] == 1:
@@ -59,7 +59,7 @@ def signs(y: Any, n: int, name: str = "y", *, both: bool = True) -> Vector:
 
 
 def checked_kernel(kernel: Any) -> Any:
-    """``"linear"``, a kernel object, or a function of two blocks of rows."""
+    """Return ``"linear"``, a kernel object, or a function of two blocks of rows."""
     if isinstance(kernel, str) and kernel == "linear":
         return kernel
     if isinstance(kernel, Precomputed):
@@ -79,18 +79,17 @@ def checked_kernel(kernel: Any) -> Any:
 
 
 def checked_positive(name: str, value: Any) -> float:
-    """A positive, finite number."""
+    """Return a positive, finite number."""
+    msg = f"{name}={value!r}: give a positive, finite number"
     if isinstance(value, bool) or not isinstance(value, Real):
-        msg = f"{name}={value!r}: give a positive, finite number"
         raise InputTypeError(msg)
     if not 0.0 < float(value) < math.inf:
-        msg = f"{name}={value!r}: give a positive, finite number"
         raise InputError(msg)
     return float(value)
 
 
 def checked_whole(name: str, value: Any, least: int, meaning: str) -> int:
-    """An integer of at least ``least``."""
+    """Return an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         msg = f"{name}={value!r}: give an integer; {meaning}"
         raise InputTypeError(msg)
@@ -101,5 +100,5 @@ def checked_whole(name: str, value: Any, least: int, meaning: str) -> int:
 
 
 def checked_seed(seed: Any) -> int:
-    """A seed of random numbers."""
+    """Return a seed of random numbers."""
     return checked_whole("seed", seed, 0, "equal seeds draw equal numbers")

@@ -1,8 +1,8 @@
 """The tutorial's three examples: a quasi-linear problem, a non-linear but well-defined
 one, and a slightly non-linear one with outliers and a validation part.
 
-Where the files ``ex6data1.mat`` to ``ex6data3.mat`` are, they are read; elsewhere data of
-the same kind are made, with the same shape and the same lesson in them.
+They are read from the files ``ex6data1.mat`` to ``ex6data3.mat``; without these, data of
+the same shape and with the same lesson are made.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ ENVIRONMENT = "MAXMARGIN_DATA"
 
 
 class Example(NamedTuple):
-    """Points in the plane with their labels, and where they are from.
+    """Points in the plane with their labels, and their source.
 
-    ``X_val`` and ``y_val`` are None but for example 3.
+    Only example 3 has ``X_val`` and ``y_val``; elsewhere they are None.
     """
 
     X: Matrix
@@ -40,7 +40,7 @@ class Example(NamedTuple):
 
 
 def load_example(number: int, folder: str | os.PathLike[str] | None = None) -> Example:
-    """Example 1, 2 or 3 of the tutorial, from its file or made in place.
+    """Return example 1, 2 or 3 of the tutorial, from its file or made in place.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def load_example(number: int, folder: str | os.PathLike[str] | None = None) -> E
         Quasi-linear with an outlier; non-linear but clean; slightly non-linear with
         outliers, and a validation part.
     folder : path or None
-        Where ``ex6data1.mat`` … are; a file that is not there is an error. None looks in
-        the folder named by the environment variable ``MAXMARGIN_DATA`` and in
-        ``teaching`` below it, and makes the data (:func:`made_example`) when they are not
-        there either; ``source`` of the answer tells.
+        The folder of ``ex6data1.mat`` …; a missing file is an error. None looks in the
+        folder named by the environment variable ``MAXMARGIN_DATA`` and in ``teaching``
+        below it, and makes the data (:func:`made_example`) if there is no file either;
+        ``source`` of the answer says where the data are from.
 
     Returns
     -------
@@ -69,10 +69,10 @@ def load_example(number: int, folder: str | os.PathLike[str] | None = None) -> E
             )
             raise InputError(msg)
         return _read(path)
-    known = os.environ.get(ENVIRONMENT)
-    for place in [Path(known), Path(known) / "teaching"] if known else []:
-        if (place / name).is_file():
-            return _read(place / name)
+    if known := os.environ.get(ENVIRONMENT):
+        for path in (Path(known) / name, Path(known) / "teaching" / name):
+            if path.is_file():
+                return _read(path)
     return made_example(number)
 
 
@@ -111,17 +111,17 @@ def _part(
 
 
 def made_example(number: int, seed: int = 0) -> Example:
-    """Data of the same kind as example 1, 2 or 3, made in place.
+    """Make data of the same kind as example 1, 2 or 3.
 
     Parameters
     ----------
     number : {1, 2, 3}
-        1: 51 points, a line separates all but one (the last): that one only a steep C
-        buys. 2: 400 points of two interleaved curved clusters, far apart but for no line.
-        3: 211 points, and 200 for validation, about a boundary that winds, one
-        in twenty on the wrong side of it.
+        1: 51 points; a line separates all but the last one, and only a large C makes it
+        separate that one too. 2: 400 points of two interleaved curved clusters, which no
+        line separates. 3: 211 points, and 200 for validation, along a winding boundary,
+        one in twenty on the wrong side of it.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     """
     _check_number(number)
     make = {1: _quasi_linear, 2: _interleaved, 3: _with_outliers}[number]
@@ -129,7 +129,7 @@ def made_example(number: int, seed: int = 0) -> Example:
 
 
 def _quasi_linear(random: np.random.Generator, source: str) -> Example:
-    """Two clouds on either side of x₂ = 4.6 − 0.8·x₁, and one point beyond it."""
+    """Make two clouds on either side of x₂ = 4.6 − 0.8·x₁, and one point beyond it."""
     along = random.uniform(0.6, 3.6, 50)
     positive = np.arange(50) < 20
     # At least 0.35 from the line, so that C alone decides about the last point.
@@ -141,7 +141,7 @@ def _quasi_linear(random: np.random.Generator, source: str) -> Example:
 
 
 def _interleaved(random: np.random.Generator, source: str) -> Example:
-    """Two half circles, each reaching into the other, in [0, 1] × [0, 1]."""
+    """Make two half circles in [0, 1] × [0, 1], each of which reaches into the other."""
     n = 200
     angle = random.uniform(0.0, np.pi, (2, n))
     radius = 0.28 + random.normal(0.0, 0.02, (2, n))
@@ -154,7 +154,7 @@ def _interleaved(random: np.random.Generator, source: str) -> Example:
 
 
 def _with_outliers(random: np.random.Generator, source: str) -> Example:
-    """Left or right of x₁ = −0.12 + 0.35·x₂ + 0.14·sin 9x₂, one label in 20 changed."""
+    """Make points about x₁ = −0.12 + 0.35·x₂ + 0.14·sin 9x₂, one label in 20 changed."""
     n, n_val = 211, 200
     X = random.uniform([-0.6, -0.65], [0.3, 0.57], (n + n_val, 2))
     left = X[:, 0] < -0.12 + 0.35 * X[:, 1] + 0.14 * np.sin(9.0 * X[:, 1])

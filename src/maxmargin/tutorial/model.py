@@ -1,4 +1,4 @@
-r"""What training yields, and what it predicts.
+r"""The result of training, and its predictions.
 
 .. math:: f(x) = \sum_i \alpha_i y_i K(x_i, x) + b, \qquad
           \text{class } 1 \text{ where } f(x) \ge 0
@@ -46,11 +46,11 @@ class TutorialModel:
     b : float
         The threshold.
     n_iter : int
-        Sweeps over the data that training has begun.
+        Sweeps over the data, the last one perhaps unfinished.
     converged : bool
         Whether the optimality conditions hold within ``tol``.
     step : Step
-        What the algorithm did last: ``model.step.words``, ``model.step.points``.
+        The last step of the algorithm: ``model.step.words``, ``model.step.points``.
     """
 
     X: Matrix
@@ -70,7 +70,7 @@ class TutorialModel:
 
     @property
     def support(self) -> NDArray[np.intp]:
-        """Which points are support vectors (α > 0)."""
+        """Indices of the support vectors (α > 0)."""
         return np.flatnonzero(self.alphas)
 
     @property
@@ -104,11 +104,11 @@ class TutorialModel:
 
     @property
     def dual(self) -> float:
-        """What training maximises: Σα − ½‖w‖²."""
+        """The objective of training, which it maximises: Σα − ½‖w‖²."""
         return float(self.alphas.sum()) - 0.5 * self.squared_norm
 
     def decision(self, X: Any) -> Vector:
-        """f(x) of every row of X.
+        """Return f(x) of every row of X.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
-"""The best (C, σ) of a grid on a validation part: what example 3 is for.
+"""The best (C, σ) of a grid on a validation part: the purpose of example 3.
 
-Seed S3 lists example 3 as "a slightly non-linear problem with outliers"; its file comes
-with ``Xval`` and ``yval``, on which C and the width σ of the Gaussian kernel are chosen.
+Seed S3 lists example 3 as "a slightly non-linear problem with outliers". C and the width
+σ of the Gaussian kernel are chosen on ``Xval`` and ``yval`` of its file.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from maxmargin.tutorial.model import TutorialModel
 
-# A factor of about three from one to the next, over three and a half decades.
+# policy: a factor of about three from one to the next, over three and a half decades
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 class Choice(NamedTuple):
-    """What was chosen, and the table it was chosen from.
+    """The chosen (C, σ), and the table of all errors.
 
-    ``errors[i, j]`` is the share of the validation part that is predicted wrongly with
+    ``errors[i, j]`` is the share of wrong predictions on the validation part with
     ``Cs[i]`` and ``sigmas[j]``; ``model`` was trained with ``C`` and ``sigma``.
     """
 
@@ -44,7 +44,7 @@ class Choice(NamedTuple):
 
     @property
     def ties(self) -> list[tuple[float, float]]:
-        """Every (C, σ) of the lowest error, the chosen one first."""
+        """Every (C, σ) with the lowest error, the chosen one first."""
         best = np.argwhere(self.errors == self.error)
         return sorted((self.Cs[i], self.sigmas[j]) for i, j in best)
 
@@ -60,10 +60,10 @@ def choose(
     tol: float = 1e-3,
     seed: int = 0,
 ) -> Choice:
-    """Train with every (C, σ), and choose the one that predicts the validation part best.
+    """Train with every (C, σ), and choose the pair with the best validation error.
 
-    Among equals the smallest C is chosen (it buys the widest margin), and for that C the
-    smallest σ; this is also what two rising loops keep that replace only a worse pair.
+    Among equals the smallest C is chosen (it has the widest margin), and for that C the
+    smallest σ, as two rising loops do that replace a pair only by a better one.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def choose(
     X_val, y_val : array-like of shape (m, d) and (m,)
         Validation part.
     Cs, sigmas : sequence of float
-        Which to try.
+        Values to try.
     tol, seed :
         As for :func:`~maxmargin.tutorial.svm_train`.
 

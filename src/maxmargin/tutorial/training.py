@@ -1,4 +1,4 @@
-r"""The tutorial's ``svmTrain``, its iterations, and models that were not trained at all.
+r"""The tutorial's ``svmTrain``, its iterations, and random models.
 
 .. math:: \max_\alpha \sum_i \alpha_i
           - \tfrac12 \sum_{ij} y_i y_j \alpha_i \alpha_j K(x_i, x_j), \qquad
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class _Task(NamedTuple):
-    """What is to be trained, checked."""
+    """Checked arguments, with their problem and solver."""
 
     X: Matrix
     y: Vector
@@ -48,7 +48,7 @@ class _Task(NamedTuple):
     solver: SimpleSmo
 
     def tutorial_model(self, snapshot: Snapshot, model: Model) -> TutorialModel:
-        """The tutorial's view of a solver's answer."""
+        """Return a solver's answer as the tutorial's model."""
         return TutorialModel(
             self.X,
             self.y,
@@ -96,7 +96,7 @@ def svm_train(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        A training example in every row.
+        Training examples, one a row.
     y : array-like of shape (n,) or (n, 1)
         Labels 0 and 1 (or −1 and 1).
     C : float
@@ -106,11 +106,11 @@ def svm_train(
         or ``Sigmoid(a=1.0, r=0.0)``, a function compiled by ``@maxmargin.kernel``, or a
         function k(X, Z) that returns the matrix of values.
     tol : float
-        How far the optimality conditions may be from holding.
+        Largest violation of the optimality conditions at the end.
     max_iter : int
-        Sweeps over the data after which to stop in any event; −1 leaves it to the solver.
+        Sweeps over the data, at most; −1 leaves the limit to the solver.
     seed : int
-        Of the random choice of α_j.
+        Seed of the random choice of α_j.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def svm_train(
     ConvergenceWarning
         When the run ended before ``tol`` was reached; the model is usable.
     IndefiniteKernelWarning
-        When the kernel (as tanh for most parameters) is no dot product of features.
+        When the kernel is no dot product of features, as tanh for most parameters.
     """
     task = _task(X, y, C, kernel, tol, max_iter, seed)
     eps = float(np.finfo(np.float64).eps)
@@ -155,10 +155,10 @@ def iterations(
     seed: int = 0,
     every: int = 1,
 ) -> Iterator[TutorialModel]:
-    """The models on the way of :func:`svm_train`, one for every pair that was changed.
+    """Yield the models of a run of :func:`svm_train`, one for every changed pair.
 
-    The last one is the model that ``svm_train`` returns for the same arguments; it is not
-    warned about, its ``converged`` tells.
+    The last one is the model that ``svm_train`` returns for the same arguments. There is
+    no warning; its ``converged`` says whether the run converged.
 
     Parameters
     ----------
@@ -170,12 +170,12 @@ def iterations(
     Yields
     ------
     TutorialModel
-        ``step.points`` is the pair that was changed last, ``step.words`` says why (its η
-        is K_ii + K_jj − 2K_ij, that of the tutorial with the sign turned).
+        ``step.points`` is the last changed pair, ``step.words`` gives the reason (its η
+        is K_ii + K_jj − 2K_ij; the tutorial's has the opposite sign).
     """
     task = _task(X, y, C, kernel, tol, max_iter, seed)
     every = checked_whole("every", every, 1, "it counts pairs from model to model")
-    # Another function, so that bad input is refused by the call, not by the first model.
+    # A generator of its own: the call, not the first model, refuses bad input.
     return _models(task, every)
 
 
@@ -187,12 +187,12 @@ def _models(task: _Task, every: int) -> Iterator[TutorialModel]:
 def random_model(
     X: Any, y: Any, kernel: Any = "linear", *, C: float = 1.0, seed: int = 0
 ) -> TutorialModel:
-    """A random initialisation: feasible multipliers that no algorithm has improved.
+    """Return a random initialisation: feasible multipliers, drawn at random.
 
     Exercise 2 of seed S3, section 3.1, "Run the predictions on random initializations of
     the models". In each class some points, drawn at random, get an α from [0, C]; the
-    class of the larger sum is scaled down, so that Σαy = 0. The boundary passes halfway
-    between two points drawn from different classes, so that there is one to see.
+    class with the larger sum is scaled down, so that Σαy = 0. The boundary passes halfway
+    between two random points of different classes, so that pictures show it.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def random_model(
     C : float
         Upper bound of every α.
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
     """
     rows, labels, kernel = _checked(X, y, kernel)
     C = checked_positive("C", C)
@@ -210,7 +210,7 @@ def random_model(
     sums, ends = [], []
     for sign in (-1.0, 1.0):
         members = random.permutation(np.flatnonzero(labels == sign))
-        # Few as often as many: with all points w is always about the difference of means.
+        # Few points as often as many: of all, w is about the difference of the means.
         some = members[: 1 + int(members.size * random.random() ** 2)]
         alphas[some] = C * (1.0 - random.random(some.size))  # in (0, C]
         sums.append(float(alphas[some].sum()))
