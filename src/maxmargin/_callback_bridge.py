@@ -1,7 +1,7 @@
-"""The one bridge to scikit-learn's callbacks (``sklearn.callback``, since 1.9).
+"""The bridge to scikit-learn's callbacks (``sklearn.callback``, since 1.9).
 
-There, a fit is a tree of tasks, and callbacks are told when a task begins and ends. Here
-a task is one chunk of about 50 ms of a run; their number is not known beforehand::
+There, a fit is a tree of tasks, and callbacks are called when a task begins and ends.
+Here a task is one chunk of about 50 ms of a run; their number is not known beforehand::
 
     fit                          fit
     ├── chunk 0                  ├── "2 against 7"        with several binary problems
@@ -23,15 +23,15 @@ An estimator uses it so::
                 bridge.finish()
             return self
 
-``attributes(snapshot)`` returns the fitted attributes the estimator would have if it
-stopped now, for callbacks that ask for a ``fitted_estimator``, or None where there is
-no such thing (a binary problem among several). It is called only when a callback asks.
+``attributes(snapshot)`` returns the fitted attributes of the estimator if it stopped now,
+or None for a binary problem among several. It is called only for callbacks that ask for a
+``fitted_estimator``.
 
-Threads: runs of several binary problems may go on at once; everything here happens
-under one lock, so callbacks are called one at a time.
+Threads: runs of several binary problems may go on at once; one lock guards the bridge, so
+that callbacks are called one at a time.
 
-Without callbacks, and with a scikit-learn before 1.9, :func:`bridge_for` returns an
-empty list and nothing is ever called.
+Without callbacks, and with a scikit-learn before 1.9, :func:`bridge_for` returns an empty
+list, and nothing is called.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ __all__ = [
 if hasattr(CallbackSupportMixin, "set_callbacks"):
 
     class CallbackSupport(CallbackSupportMixin):
-        """scikit-learn's callback mixin, which also knows whether it has callbacks.
+        """scikit-learn's callback mixin, which also notes whether there are callbacks.
 
-        scikit-learn keeps them in a private attribute, so they are noticed here on
-        their two ways in: ``set_callbacks`` and ``clone``.
+        scikit-learn keeps them in a private attribute, so both of its methods that set
+        it are extended here: ``set_callbacks`` and ``__sklearn_clone__``.
         """
 
         def set_callbacks(self, *callbacks: Any) -> Self:
@@ -89,7 +89,7 @@ if hasattr(CallbackSupportMixin, "set_callbacks"):
             Parameters
             ----------
             *callbacks : objects following ``sklearn.callback.FitCallback``
-                Told of every chunk of work during ``fit``; they may end it.
+                Called for every chunk of work during ``fit``; they may end it.
 
             Returns
             -------
@@ -124,7 +124,7 @@ def bridge_for(
     metadata: Mapping[str, Any] | None = None,
     total: int = 1,
 ) -> list[BridgeObserver]:
-    """Build the bridge of one fit, as a list of observers; empty when nobody listens.
+    """Build the bridge of one fit, as a list of observers; empty without callbacks.
 
     Parameters are those of :class:`BridgeObserver`.
     """
@@ -134,17 +134,17 @@ def bridge_for(
 
 
 class BridgeObserver(Watcher):
-    """Tells scikit-learn's callbacks of a run; one of them returning True ends it.
+    """Call scikit-learn's callbacks during a run; the run ends if one returns True.
 
-    Creating it sets up the callbacks and begins the root task; the decorator
-    ``with_callbacks`` on ``fit`` tears them down in any event.
+    The constructor sets up the callbacks and begins the root task; the decorator
+    ``with_callbacks`` on ``fit`` always tears them down.
 
     Parameters
     ----------
     estimator : CallbackSupport
         The estimator being fitted.
     X, y : array-like
-        What ``fit`` was given, passed on to the callbacks.
+        The data of ``fit``, passed on to the callbacks.
     attributes : callable or None
         ``attributes(snapshot) -> dict or None``; see the module's docstring.
     metadata : mapping or None
@@ -166,7 +166,7 @@ class BridgeObserver(Watcher):
         self._lock = threading.RLock()
         self._attributes = attributes
         self._several = total > 1
-        self._told = {
+        self._given = {
             "estimator": estimator,
             "X": X,
             "y": y,
@@ -175,12 +175,12 @@ class BridgeObserver(Watcher):
         self._problems: dict[str, Any] = {}
         self._chunks: dict[str, Any] = {}
         self._halted = False
-        # Threads begin problems in any order: their ids are given, not counted on.
+        # Threads begin problems in any order, so each task gets its id explicitly.
         self._root = estimator._init_callback_context(
             max_subtasks=total if self._several else None,
             sequential_subtasks=not self._several,
         )
-        self._root.call_on_fit_task_begin(**self._told)
+        self._root.call_on_fit_task_begin(**self._given)
 
     def on_start(self, snapshot: Snapshot) -> None:
         """Begin the task of a binary problem, and its first chunk."""
@@ -191,7 +191,7 @@ class BridgeObserver(Watcher):
                     task_id=len(self._problems),
                     max_subtasks=None,
                 )
-                problem.call_on_fit_task_begin(**self._told)
+                problem.call_on_fit_task_begin(**self._given)
             else:
                 problem = self._root
             self._problems[snapshot.name] = problem
@@ -206,39 +206,39 @@ class BridgeObserver(Watcher):
             return None
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
-        """End what is open; after a failure nothing more is called but teardown."""
+        """End the open tasks; after a failure only the teardown is called."""
         with self._lock:
             if stop is None:
                 return
             chunk = self._chunks.get(snapshot.name)
             if chunk is not None and snapshot.status is Status.RUNNING:
-                # It was begun after the last step and never ran: there is nothing to see.
+                # It began after the last step and never ran: there is no model to show.
                 del self._chunks[snapshot.name]
-                chunk.call_on_fit_task_end(estimator=self._told["estimator"])
+                chunk.call_on_fit_task_end(estimator=self._given["estimator"])
             elif chunk is not None:
                 self._end(snapshot)
             if self._several:
-                # True stops the level of the task that ended: all further problems.
+                # True stops all further problems, the level of the task that ended.
                 self._halted |= self._problems[snapshot.name].call_on_fit_task_end(
-                    **self._told, reconstruction_attributes=self._lazily(snapshot)
+                    **self._given, reconstruction_attributes=self._lazily(snapshot)
                 )
 
     def finish(self) -> None:
-        """End the root task; the estimator now has its fitted attributes."""
-        self._root.call_on_fit_task_end(**self._told, reconstruction_attributes={})
+        """End the root task, after the estimator got its fitted attributes."""
+        self._root.call_on_fit_task_end(**self._given, reconstruction_attributes={})
 
     def _begin(self, snapshot: Snapshot) -> None:
         chunk = self._problems[snapshot.name].subcontext(task_name="chunk")
         self._chunks[snapshot.name] = chunk
         chunk.call_on_fit_task_begin(
-            **self._told, reconstruction_attributes=self._lazily(snapshot)
+            **self._given, reconstruction_attributes=self._lazily(snapshot)
         )
 
     def _end(self, snapshot: Snapshot) -> bool:
         chunk = self._chunks.pop(snapshot.name)
         return bool(
             chunk.call_on_fit_task_end(
-                **self._told, reconstruction_attributes=self._lazily(snapshot)
+                **self._given, reconstruction_attributes=self._lazily(snapshot)
             )
         )
 

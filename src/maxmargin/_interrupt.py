@@ -1,16 +1,16 @@
 """Ctrl-C: the first leaves a usable model, a second aborts.
 
-A KeyboardInterrupt raised wherever the interpreter happens to be would tear the solver's
-state, and with it an answer that may have taken hours. So for the length of one fit the
-first Ctrl-C only sets a flag, which the run looks at between two chunks of about 50 ms.
+A KeyboardInterrupt in the middle of a step would destroy the solver's state, and with it
+an answer that may have taken hours. During a fit the first Ctrl-C therefore only sets a
+flag, which the run checks between two chunks of about 50 ms.
 
-Nothing is installed, and Ctrl-C raises KeyboardInterrupt as always,
+No handler is installed, and Ctrl-C raises KeyboardInterrupt as always,
 
 - off the main thread, where Python allows no signal handlers;
-- when the program has a handler of its own, which knows better;
-- inside a search or anything else that fits many machines or stores what it fitted
-  (:data:`SEARCHES`): there the one interrupted machine would be counted among the
-  others, or cached, and the search would go on.
+- when the program has a handler of its own;
+- inside a search or another routine that fits many machines or stores them
+  (:data:`SEARCHES`): it would count or cache the one interrupted machine like the others,
+  and go on.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SEARCHES = (
     "hyperopt",
     "skopt",
 )
-"""Packages and modules whose presence on the call stack means: many fits, not one."""
+"""Packages and modules on the call stack that fit many machines, not one."""
 
 MESSAGE = "maxmargin: stopping at the next step; press Ctrl-C again to abort\n"
 
@@ -68,9 +68,9 @@ def _is_search(module: str) -> bool:
 class Interrupt(Watcher):
     """Observer and context manager that turns the first Ctrl-C into a Stop.
 
-    Use it around the runs of one fit, and give it to them as an observer. Runs in
-    other threads stop too: the flag is shared. A fit inside a fit (in a callback, say)
-    uses the outer one's flag, so that one Ctrl-C stops both.
+    Enter it around the runs of one fit, and pass it to them as an observer. Runs in other
+    threads share the flag and stop too. A fit inside a fit (in a callback, say) uses the
+    flag of the outer one, so that one Ctrl-C stops both.
 
     Examples
     --------
@@ -83,22 +83,22 @@ class Interrupt(Watcher):
     def __init__(self) -> None:
         self._pressed = False
         self._abandoned = False
-        self._told = False
+        self._announced = False
         self._installed = False
         self._outer: Interrupt | None = None
 
     @property
     def pressed(self) -> bool:
-        """Whether Ctrl-C was pressed, perhaps too late to stop anything."""
+        """Whether Ctrl-C was pressed, even if it was too late to stop a run."""
         return self._pressed or (self._outer is not None and self._outer.pressed)
 
     @property
     def installed(self) -> bool:
-        """Whether this one's handler is in place."""
+        """Whether the handler of this object is in place."""
         return self._installed
 
     def __enter__(self) -> Self:
-        self._pressed = self._abandoned = self._told = False
+        self._pressed = self._abandoned = self._announced = False
         if threading.current_thread() is not threading.main_thread() or inside_search():
             return self
         current = signal.getsignal(signal.SIGINT)
@@ -118,7 +118,7 @@ class Interrupt(Watcher):
         self._restore()
 
     def abandon(self) -> None:
-        """Stop every run of a fit that has failed: by a KeyboardInterrupt, say."""
+        """Stop every run of a fit that has failed, by a KeyboardInterrupt for example."""
         self._abandoned = True
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:  # noqa: ARG002
@@ -127,12 +127,12 @@ class Interrupt(Watcher):
             return Stop.INTERRUPTED
         if not self.pressed:
             return None
-        if self._pressed and not self._told:
-            self._tell()
+        if self._pressed and not self._announced:
+            self._announce()
         return Stop.INTERRUPTED
 
     def _restore(self) -> None:
-        # Only the default handler is ever replaced, so this is what was there before.
+        # Only the default handler is ever replaced, so it was there before.
         if self._installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             self._installed = False
@@ -140,24 +140,24 @@ class Interrupt(Watcher):
 
     def _handle(self, signum: int, frame: FrameType | None) -> None:
         if self._pressed:
-            # Restored here as well: this may be raised inside __exit__ itself.
+            # Restored here as well: the exception may come inside __exit__ itself.
             self._restore()
             signal.default_int_handler(signum, frame)
         self._pressed = True
-        self._tell()
+        self._announce()
 
-    def _tell(self) -> None:
-        """Say so on stderr, or leave it to the next step."""
+    def _announce(self) -> None:
+        """Write the message to stderr, or leave it to the next step."""
         stream = sys.stderr
         if stream is None:  # a program without a console
             return
         try:
-            # A progress bar or the terminal's ^C may stand on the line already.
+            # The line may already hold a progress bar or the terminal's ^C.
             terminal = hasattr(stream, "isatty") and stream.isatty()
             stream.write(("\n" if terminal else "") + MESSAGE)
             stream.flush()
-            self._told = True
+            self._announced = True
         except (OSError, ValueError, RuntimeError):
-            # Closed, or interrupted in the middle of a write (which is not reentrant).
-            # Raised from a signal handler this would tear the run for one line of text.
-            self._told = False
+            # The stream is closed, or the signal came in the middle of a write, which is
+            # not reentrant. An exception here would end the run for one line of text.
+            self._announced = False

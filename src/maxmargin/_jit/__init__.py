@@ -1,9 +1,16 @@
 """The only package that imports Numba: compilation flags, disk cache, SIMD and exp.
 
-``njit`` here is Numba's with the library's flags. Rules it enforces or expects:
-no ``parallel=True`` (it aborts when two threads enter it), no explicit signatures, no
-function arguments (they never hit the disk cache); kernels and rows are NamedTuples,
+``njit`` here is Numba's with the library's flags. Compiled functions obey these rules: no
+``parallel=True`` (it aborts when two threads enter it), no explicit signatures, no
+function arguments (they never hit the disk cache). Kernels and rows are NamedTuples,
 specialised through ``overload``.
+
+- :mod:`~maxmargin._jit.simd`: tiles of dot products in vector registers; min, max, fma.
+- :mod:`~maxmargin._jit.lanes`: sweeps that find an extremum and its place.
+- :mod:`~maxmargin._jit.exponential`: exp as a polynomial.
+- :mod:`~maxmargin._jit.random`: random numbers without hidden state.
+- :mod:`~maxmargin._jit.prefetch`: a hint to load a cache line.
+- :mod:`~maxmargin._jit.user`: functions of users.
 """
 
 from __future__ import annotations
@@ -33,9 +40,9 @@ __all__ = [
 
 # Sums may be reordered and contracted into fma; NaN and infinity keep their meaning.
 ASSOCIATIVE = frozenset({"reassoc", "contract", "nsz", "arcp"})
-# Not reordered: of a sum of w[indices[e]] LLVM would make vector gathers, which lose
-# where rows are short or not read in order (half of the rows of 20 newsgroups take .89 of
-# the time without, of a9a .92) and win where all rows are (10⁶ × 10⁵: 1.3 without).
+# Not reordered: LLVM would turn a sum of w[indices[e]] into vector gathers. Without them
+# short rows, or rows out of order, take less time (half of the rows of 20 newsgroups .89,
+# of a9a .92), and all rows in order take more (10⁶ × 10⁵: 1.3).
 AS_WRITTEN = frozenset({"contract"})
 
 Function = TypeVar("Function", bound="Callable[..., Any]")
@@ -51,11 +58,11 @@ def njit(function: Function, *, allocates: bool = True, **options: Any) -> Funct
     function : callable
         The function.
     allocates : bool
-        False for one that neither makes nor returns arrays, in itself or what it calls:
-        then no counting of references is compiled (a tenth of the compile time). Where
-        that is not true, compilation fails.
+        False if neither the function nor its callees make or return arrays: then no
+        counting of references is compiled (a tenth of the compile time). If it is not
+        true, compilation fails.
     options : dict
-        Of Numba's ``njit``.
+        Options of Numba's ``njit``.
     """
     flags: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
     flags["no_cfunc_wrapper"] = True  # nothing is called from C
@@ -64,8 +71,8 @@ def njit(function: Function, *, allocates: bool = True, **options: Any) -> Funct
     try:
         return numba.njit(cache=True, **flags)(function)
     except RuntimeError as error:
-        # Numba raises this at decoration time when no cache directory can be written:
-        # a read-only installation of a user without a home, for example.
+        # Numba raises this at decoration time when no cache directory can be written, as
+        # in a read-only installation for a user without a home.
         if "cannot cache" not in str(error):
             raise
         _say_once()
@@ -75,18 +82,18 @@ def njit(function: Function, *, allocates: bool = True, **options: Any) -> Funct
 def inlined(function: Function, **options: Any) -> Function:
     """Compile as a part of its callers, never by itself.
 
-    For what is small or has one caller: a compiled function of its own costs 20 to 60 ms
-    before any of its code counts, and is optimised once more in every caller.
+    It is for functions that are small or have one caller: a separately compiled function
+    costs 20 to 60 ms whatever its size, and is optimised once more in every caller.
     """
     return njit(function, inline="always", **options)
 
 
 class _NoCollector(events.Listener):
-    """Python's garbage collector rests while our functions are compiled.
+    """Turn Python's garbage collector off while our functions are compiled.
 
-    Compilation makes objects by the million and keeps most of them, and the collector
-    looks at them again and again: a tenth of a first fit, for 5 MB less. Events come one
-    at a time, under the compiler's lock; callees between start and end of callers.
+    Compilation makes millions of objects and keeps most of them, and the collector visits
+    them again and again: a tenth of a first fit, for 5 MB less. Events come one at a
+    time, under the compiler's lock; those of callees come between those of their caller.
     """
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ the largest relative error least: of degree 4 in float32 (3e-9), 9 in float64 (4
 Arguments are clamped to the range whose result is a normal number, so that exp(−∞) is
 about 1e-38 or 1e-308: for a kernel value that is zero.
 
-Adding 1.5·2^23 (2^52) rounds to an integer and leaves it in the last bits, from where it
-is shifted into the exponent: no conversion between integers and floats.
+Adding 1.5·2^23 (2^52) rounds to an integer, which then stands in the last bits and is
+shifted into the exponent: integers and floats are never converted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maxmargin._jit.simd import fma, vmax, vmin
 
 @intrinsic
 def _times_power_of_two(typingctx, e, rounded):
-    """e·2ⁿ for the n in the last bits of ``rounded``; the result must be normal."""
+    """Return e·2ⁿ, a normal number, for the n in the last bits of ``rounded``."""
 
     def codegen(context, builder, sig, args):
         width, mantissa = (32, 23) if e == types.float32 else (64, 52)
@@ -37,15 +37,15 @@ def _times_power_of_two(typingctx, e, rounded):
 
 
 def exp(x: Any) -> Any:
-    """e^x in x's precision (plain NumPy outside compiled code)."""
+    """Return e^x in x's precision (plain NumPy outside compiled code)."""
     return np.exp(x)
 
 
 _LOG2_E = 1.4426950408889634
 
 
-# Inlined by LLVM, which loops need to be vectorised. Numba's own inlining types the whole
-# polynomial again in every caller: 0.2 s of compile time each.
+# LLVM inlines it, for only then loops are vectorised. Numba's own inlining would type the
+# whole polynomial again in every caller: 0.2 s of compile time each.
 @overload(exp, jit_options={"forceinline": True})
 def _exp(x):
     if x == types.float32:
@@ -76,7 +76,7 @@ def _exp_double(x):
     n = rounded - 6755399441055744.0
     r = fma(n, -6.93145751953125e-1, z)
     r = fma(n, -1.42860682030941723212e-6, r)
-    # Even and odd powers apart: one chain of all would wait for itself (1.5 times).
+    # Even and odd powers are summed apart: one chain would wait for itself (1.5 times).
     s = r * r
     even = fma(s, 2.7630295890100206e-07, 2.480149297451893e-05)
     even = fma(even, s, 0.00138888889437392)

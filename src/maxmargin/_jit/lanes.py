@@ -2,9 +2,8 @@
 
 A loop that keeps the least value and its index does not vectorise. Here each of sixteen
 lanes keeps the best of its own numbers (those at k, k + 16, k + 32, …) and the number of
-the block that it came from; what is best of all is for the caller to find among sixteen.
-The lanes are as many on every machine (LLVM splits a vector that is too wide), so that
-ties have the same winner everywhere.
+its block; the caller finds the best of the sixteen. Every machine has sixteen lanes (LLVM
+splits a vector that is too wide), so that ties have the same winner everywhere.
 """
 
 from __future__ import annotations
@@ -18,30 +17,33 @@ from numba.core.errors import TypingError
 from maxmargin._jit import intrinsic, types
 
 LANES = 16
-_FAR = 1e30  # as the masks of who may not move
+_FAR = 1e30  # beyond all values: the masks add as much for points that may not move
 
 
 def _require(work: Any, *arrays: Any) -> None:
-    """Raise where the numbers of an array are not neighbours, or of another dtype."""
+    """Raise if an array is not contiguous, or has another dtype."""
     if any(one.layout != "C" or one.dtype != work for one in arrays):
         given = ", ".join(map(str, arrays))
         raise TypingError(f"lanes want contiguous arrays of {work}: {given}")  # noqa: EM102
 
 
 class _Sweep:
-    """A loop over blocks of sixteen numbers of several arrays."""
+    """A loop over blocks of sixteen numbers of several arrays, in LLVM's instructions."""
 
     def __init__(self, context: Any, builder: Any, signature: Any, args: Any) -> None:
         self._context, self._builder = context, builder
         self._types, self._args = signature.args, args
 
     def vector(self, dtype: Any) -> Any:
+        """Return the type of sixteen numbers."""
         return ir.VectorType(self._context.get_value_type(dtype), LANES)
 
     def constant(self, dtype: Any, value: float) -> Any:
+        """Return sixteen copies of a constant."""
         return ir.Constant(self.vector(dtype), [value] * LANES)
 
     def splat(self, scalar: Any) -> Any:
+        """Return sixteen copies of a computed number."""
         builder, vector = self._builder, ir.VectorType(scalar.type, LANES)
         undefined = ir.Constant(vector, ir.Undefined)
         first = builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
@@ -49,7 +51,7 @@ class _Sweep:
         return builder.shuffle_vector(first, undefined, zeros)
 
     def place(self, number: int, block: Any) -> Any:
-        """Pointer to one block of the array that is argument ``number``."""
+        """Return a pointer to one block of the array that is argument ``number``."""
         builder, array = self._builder, self._types[number]
         made = self._context.make_array(array)(self._context, builder, self._args[number])
         start = builder.mul(block, ir.Constant(block.type, LANES))
@@ -57,10 +59,12 @@ class _Sweep:
         return builder.bitcast(pointer, self.vector(array.dtype).as_pointer())
 
     def load(self, number: int, block: Any) -> Any:
+        """Read one block of an array."""
         size = 4 if self._types[number].dtype == types.float32 else 8
         return self._builder.load(self.place(number, block), align=size)
 
     def store(self, value: Any, number: int, block: Any) -> None:
+        """Write one block of an array, in the dtype of the array."""
         wanted = self.vector(self._types[number].dtype)
         size = 4 if self._types[number].dtype == types.float32 else 8
         if value.type != wanted:
@@ -68,7 +72,7 @@ class _Sweep:
         self._builder.store(value, self.place(number, block), align=size)
 
     def fused(self, a: Any, b: Any, c: Any) -> Any:
-        """a·b + c with one rounding."""
+        """Return a·b + c with one rounding."""
         bits = 32 if isinstance(a.type.element, ir.FloatType) else 64
         call = cgutils.get_or_insert_function(
             self._builder.module,
@@ -78,11 +82,12 @@ class _Sweep:
         return self._builder.call(call, [a, b, c])
 
     def largest(self, a: Any, b: Any) -> Any:
+        """Return the larger number of every lane; b where one is NaN."""
         builder = self._builder
         return builder.select(builder.fcmp_ordered(">", a, b), a, b)
 
     def loop(self, blocks: Any, kept: list[Any], body: Any) -> list[Any]:
-        """``kept = body(block, kept)`` for every block; what is kept in the end."""
+        """Do ``kept = body(block, kept)`` for every block; return the last ``kept``."""
         builder = self._builder
         entry = builder.block
         head, inside, done = (
@@ -107,9 +112,9 @@ class _Sweep:
 
 @intrinsic
 def sweep_lanes(typingctx, F, step, row_i, row_j, up, low, blocks, lanes):
-    """``F += step·(row_i − row_j)``; of every lane min(F + up), its block, max(F + low).
+    """Do ``F += step·(row_i − row_j)``; find min(F + up), its block and max(F + low).
 
-    They are written to ``lanes``, sixteen of each. All arrays are of one dtype.
+    ``lanes`` gets the three of every lane, sixteen of each. All arrays have one dtype.
     """
     signature = types.void(F, F.dtype, row_i, row_j, up, low, types.intp, lanes)
     work = F.dtype
@@ -145,10 +150,10 @@ def sweep_lanes(typingctx, F, step, row_i, row_j, up, low, blocks, lanes):
 def partner_lanes(
     typingctx, F, price, span, row, diagonal, own, unit, floor, low, blocks, lanes
 ):
-    """Of every lane the largest g²/a, as g², a and its block, into ``lanes``.
+    """Find the largest g²/a of every lane; ``lanes`` gets g², a and its block.
 
     g = max((F + low − price)·span, 0) and a = max(own + diagonal·unit − 2·row·unit,
-    floor), in float32: twice as many fit in a register. Two quotients are compared by
+    floor), in float32: twice as many fit in a register. Quotients are compared by
     products, for divisions would take most of the time.
     """
     single = types.float32

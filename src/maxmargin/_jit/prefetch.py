@@ -1,4 +1,4 @@
-"""A hint to the processor: this will be read soon."""
+"""A hint to the processor that an element will be read soon."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from maxmargin._jit import intrinsic, types
 
 @intrinsic
 def prefetch(typingctx, array, offset):
-    """Bring the cache line of element ``offset`` of a contiguous array near.
+    """Load the cache line of element ``offset`` of a contiguous array.
 
-    Nothing is read as far as the program is concerned, so the element need not exist.
+    The program itself reads nothing, so the element need not exist.
     """
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:

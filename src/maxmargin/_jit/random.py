@@ -8,7 +8,7 @@ from maxmargin._jit import njit
 
 
 def uniform(seed, step):
-    """Uniform number in [0, 1) for a step: SplitMix64 of the counter.
+    """Return a uniform number in [0, 1) for a step: SplitMix64 of the counter.
 
     G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
     OOPSLA 2014.
@@ -25,7 +25,7 @@ uniform = njit(uniform)
 
 
 def shuffle(order, size, seed, epoch):
-    """The first ``size`` in another order, from nothing but seed and number of the epoch.
+    """Shuffle the first ``size`` entries; the order depends on seed and epoch alone.
 
     R. A. Fisher and F. Yates, 1938.
     """

@@ -1,14 +1,14 @@
 """Vector instructions that Numba's optimiser does not find by itself.
 
-``dense_tile`` and ``sparse_tile`` compute small tiles of dot products with explicit
-vector registers; ``vmin``/``vmax`` are minima that LLVM may vectorise. Measured on
-Zen 3, one thread: 95 GFlop/s in float32 and 48 in float64, against 85 and 42 for
-OpenBLAS's GEMM on the same shapes, and 0.13 against 0.26 ns per value at d = 4.
+``dense_tile`` and ``sparse_tile`` compute small tiles of dot products in vector
+registers; LLVM may vectorise ``vmin`` and ``vmax``. Measured on Zen 3, one thread: 95
+GFlop/s in float32 and 48 in float64, against 85 and 42 for OpenBLAS's GEMM on the same
+shapes, and 0.13 against 0.26 ns per value at d = 4.
 
 Every element of a tile is one chain of fused multiply-adds in the order of the
 features. Its bits therefore depend on the two rows alone, not on their place in a tile,
-the neighbours or the number of threads; they are the same for dense and sparse rows
-(a skipped zero adds nothing) and symmetric in the two rows.
+on other rows or on the number of threads. They are the same for dense and sparse rows (a
+skipped zero adds nothing) and symmetric in the two rows.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from numba.core import cgutils
 from maxmargin._jit import intrinsic, types
 
 TILE_ROWS = 6  # 6 rows × 2 vectors = 12 accumulators of the 16 registers
-LINES, LINE_ROWS = 4, 3  # likewise 12
+LINES, LINE_ROWS = 4, 3  # 12 accumulators too
 _DENSE_VECTORS = 2
 _SPARSE_VECTORS = 8  # one row: 8 independent chains hide the latency of fma
 
 
 def _lanes(dtype: Any) -> int:
-    """Elements in a 256-bit vector; narrower machines split it, bits unchanged."""
+    """Return the elements of a 256-bit vector; narrower machines split it, same bits."""
     return 8 if dtype == types.float32 else 4
 
 
@@ -41,7 +41,7 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, offset: An
 
 
 class _Emitter:
-    """The few vector instructions both tiles are made of."""
+    """The vector instructions of all tiles."""
 
     def __init__(self, context: Any, builder: Any, dtype: Any) -> None:
         self.builder = builder
@@ -62,12 +62,15 @@ class _Emitter:
         )
 
     def load(self, pointer: Any, index: int) -> Any:
+        """Read the vector of this index."""
         return self.builder.load(self._slot(pointer, index), align=self.align)
 
     def store(self, value: Any, pointer: Any, index: int) -> None:
+        """Write the vector of this index."""
         self.builder.store(value, self._slot(pointer, index), align=self.align)
 
     def broadcast(self, pointer: Any) -> Any:
+        """Return copies of one number from memory."""
         undefined = ir.Constant(self.vector, ir.Undefined)
         first = self.builder.insert_element(
             undefined, self.builder.load(pointer), ir.Constant(ir.IntType(32), 0)
@@ -78,7 +81,7 @@ class _Emitter:
         )
 
     def accumulate(self, start: Any, stop: Any, chains: int, body: Any) -> list[Any]:
-        """Loop k = start … stop−1 carrying ``chains`` accumulators; body(k, acc)."""
+        """Do ``acc = body(k, acc)`` for k = start … stop − 1; ``chains`` accumulators."""
         builder, index = self.builder, start.type
         entry = builder.block
         head = builder.append_basic_block("tile.head")
@@ -106,10 +109,10 @@ class _Emitter:
 def dense_tile(
     typingctx, lanes, lane_start, panel, panel_start, d, out, out_start, stride
 ):
-    """``out[r·stride + c] = Σ_k lanes[k, r]·panel[k, c]`` for 6 rows and one panel.
+    """Do ``out[r·stride + c] = Σ_k lanes[k, r]·panel[k, c]`` for 6 rows and one panel.
 
-    ``lanes`` holds 6 rows interleaved (k-major), ``panel`` as many columns as two
-    vectors hold (16 in float32, 8 in float64), likewise; all offsets are in numbers.
+    ``lanes`` holds 6 rows and ``panel`` the columns of two vectors (16 in float32, 8 in
+    float64), both interleaved (k-major); all offsets count numbers.
     """
     signature = types.void(
         lanes, types.intp, panel, types.intp, types.intp, out, types.intp, types.intp
@@ -150,10 +153,10 @@ def dense_tile(
 def sparse_tile(
     typingctx, values, indices, shift, start, stop, panel, panel_start, out, out_start
 ):
-    """``out[c] = Σ_e values[e]·panel[indices[e + shift], c]`` for one sparse row.
+    """Do ``out[c] = Σ_e values[e]·panel[indices[e + shift], c]`` for one sparse row.
 
-    The panel has as many columns as eight vectors hold (64 in float32, 32 in
-    float64), k-major; e runs from start to stop.
+    The panel holds the columns of eight vectors (64 in float32, 32 in float64), k-major;
+    e runs from start to stop.
     """
     signature = types.void(
         values, indices, types.intp, types.intp, types.intp,
@@ -190,9 +193,9 @@ def sparse_tile(
 
 @intrinsic
 def lines_tile(typingctx, values, start, stride, coef, at, step, size, out):
-    """``out[4r + m] = Σ_c values[r·stride + c]·coef[m·step + c]``: 3 rows, 4 lines.
+    """Do ``out[4r + m] = Σ_c values[r·stride + c]·coef[m·step + c]``: 3 rows, 4 lines.
 
-    Sums are float64, each in four parts, the columns c taken in turn. ``size`` columns
+    Sums are float64, each in four parts that take the columns in turn. ``size`` columns
     are read, and up to three more, where ``coef`` must be 0 and ``values`` finite.
     """
     signature = types.void(
@@ -253,7 +256,7 @@ def lines_tile(typingctx, values, start, stride, coef, at, step, size, out):
 
 @intrinsic
 def fma(typingctx, a, b, c):
-    """a·b + c with one rounding, as the tiles do it; vectorises in loops."""
+    """Return a·b + c with one rounding, as in the tiles; loops over it vectorise."""
 
     def codegen(context, builder, sig, args):
         return builder.fma(*args)
@@ -283,7 +286,7 @@ def _vmax(typingctx, a, b):
     return _select(">")(typingctx, a, b)
 
 
-# LLVM vectorises a min or max reduction only when it may assume that no NaN occurs;
-# Numba's own min and max never say so.
+# LLVM vectorises a min or max reduction only if it may assume that no NaN occurs, which
+# Numba's own min and max do not allow.
 vmin = intrinsic(_vmin)
 vmax = intrinsic(_vmax)

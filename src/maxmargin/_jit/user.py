@@ -1,8 +1,8 @@
-"""Functions of users, compiled anew in every process: never a stale disk cache.
+"""Functions of users, compiled anew in every process, without a disk cache.
 
-Numba's disk cache notices edits in a function's own file only, not in those of the
-functions that it calls, and reads globals when it compiles. What a user writes is
-therefore compiled without a cache.
+Numba's disk cache notices edits in a function's own file only, not in the files of its
+callees, and fixes the values of globals when it compiles. Cached functions of users could
+therefore be out of date.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Read-only: a function that writes into its rows is refused when it is compiled.
+# Read-only, so that a function that writes into its rows does not compile.
 _ROW = types.Array(types.float64, 1, "C", readonly=True)
 _REAL = (types.Float, types.Integer, types.Boolean)
-_LONGEST = 240  # characters of Numba's reason that are passed on
+_LONGEST = 240  # characters of Numba's reason in an error message, at most
 
 
 def uncached(function: Callable[..., Any]) -> Any:
@@ -34,10 +34,10 @@ def compiled_pair(function: Callable[..., Any]) -> Any:
     name = getattr(function, "__name__", "k")
     dispatcher = uncached(function)
     try:
-        # As a call from compiled code does it: further arguments take their defaults.
+        # Like a call from compiled code: further arguments take their defaults.
         dispatcher.get_call_template((_ROW, _ROW), {})
     except Exception as error:
-        # Numba raises what it likes: its own errors, NotImplementedError, KeyError, …
+        # Numba raises its own errors, NotImplementedError, KeyError, …
         msg = (
             f"kernel {name} cannot be compiled: {_reason(error)}; write it with numbers, "
             "loops and NumPy (helpers under numba.njit), or pass an undecorated function "
@@ -56,7 +56,7 @@ def compiled_pair(function: Callable[..., Any]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """What Numba says, in one sentence, with the line it complains about."""
+    """Return Numba's reason in one sentence, with the line of the user's code."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     place = re.search(r'File "([^"]*)", line (\d+)', text)
     said: list[str] = []
@@ -76,5 +76,5 @@ def _reason(error: Exception) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line, without the marks of Numba's listings."""
+    """Return the text as one line, without the marks of Numba's listings."""
     return " ".join(text.replace(">>>", " ").split())

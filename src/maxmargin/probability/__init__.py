@@ -1,7 +1,12 @@
 """Probabilities from scores: sigmoids, isotonic steps, and coupling of many classes.
 
-Pure functions of arrays. Who makes the scores, and on which rows, is decided elsewhere;
-for an honest probability they must come from a machine that has not seen the row.
+They are pure functions of arrays. For an honest probability, the score of a row must
+come from a machine that was fitted without that row.
+
+- :mod:`~maxmargin.probability.platt`: Platt's sigmoid.
+- :mod:`~maxmargin.probability.isotonic`: isotonic regression.
+- :mod:`~maxmargin.probability.coupling`: many classes, from pairs or one-vs-rest.
+- :mod:`~maxmargin.probability._checks`: checks of arguments.
 """
 
 from maxmargin.probability.coupling import couple, normalise

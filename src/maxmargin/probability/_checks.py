@@ -1,4 +1,4 @@
-"""Scores, truths and weights as arrays that the arithmetic may trust."""
+"""Checks of scores, labels and weights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from maxmargin.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-MOST = 1e15  # beyond, float64 cannot count
+MOST = 1e15  # rounding: largest weight, for float64 counts no further
 
 
 class Sample(NamedTuple):
-    """Scores with what is true of them; rows of weight 0 are left out."""
+    """Scores with their labels and weights, without rows of weight 0."""
 
     scores: NDArray[np.float64]
     positive: NDArray[np.bool_]
@@ -25,11 +25,11 @@ class Sample(NamedTuple):
 def checked_sample(
     scores: ArrayLike, positive: ArrayLike, weight: ArrayLike | None
 ) -> Sample:
-    """Finite scores, booleans, and weights that are finite and not negative."""
+    """Return finite scores, booleans, and finite weights that are not negative."""
     f = np.asarray(scores, dtype=np.float64)
     truth = np.asarray(positive)
     if truth.dtype != np.bool_:
-        # Labels −1 and +1 are both true as booleans, so nothing is guessed.
+        # Not converted: labels −1 and +1 are both true as booleans.
         msg = (
             f"positive has the type {truth.dtype}; it must be boolean, True where the "
             "row is of the positive class: give y == positive_class"
@@ -55,7 +55,7 @@ def checked_sample(
 
 
 def checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
-    """Scores to be judged: anything but NaN."""
+    """Return scores; infinite ones are allowed, NaN is not."""
     f = np.asarray(scores, dtype=np.float64)
     _all_of("score", f, ~np.isnan(f), "a number: check what made the scores")
     return f
@@ -64,7 +64,7 @@ def checked_scores(scores: ArrayLike) -> NDArray[np.float64]:
 def checked_table(
     name: str, table: ArrayLike, low: float, high: float
 ) -> NDArray[np.float64]:
-    """A float64 table with entries from ``low`` to ``high``."""
+    """Return a float64 table with entries from ``low`` to ``high``."""
     values = np.asarray(table, dtype=np.float64)
     if values.ndim != 2:
         msg = (
@@ -82,6 +82,6 @@ def _all_of(
 ) -> None:
     if not good.all():
         where = np.unravel_index(int(np.argmin(good)), good.shape)
-        place = ", ".join(str(index) for index in where)
+        place = ", ".join(map(str, where))
         msg = f"{name} [{place}] is {float(values[where])!r}; it must be {rule}"
         raise InputError(msg)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Table
 
-LEAST = 1e-7  # LIBSVM's bound for r: nothing is certain, and Q + eeᵀ stays regular
-BLOCK = 1 << 19  # numbers in the systems of one block of rows: 4 MB
+LEAST = 1e-7  # LIBSVM's least r: nothing is certain, and Q + eeᵀ stays regular
+BLOCK = 1 << 19  # policy: numbers in the systems of one block of rows, 4 MB
 
 
 def couple(pairwise: ArrayLike) -> Table:
-    """Probabilities of k classes from those of their pairs.
+    """Return probabilities of k classes from those of their pairs.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ def couple(pairwise: ArrayLike) -> Table:
     if k == 2:
         return np.column_stack([r[:, 0], 1.0 - r[:, 0]])
     p = np.empty((n, k))
-    # Blocks bound the memory; each row's system is solved by itself, so that no bit of p
-    # depends on them.
+    # Blocks bound the memory. Each row's system is solved by itself, so that no bit of p
+    # depends on the blocks.
     rows = max(1, BLOCK // (k * k))
     for begin in range(0, n, rows):
         p[begin : begin + rows] = _solve(r[begin : begin + rows], k)
@@ -85,7 +85,7 @@ def _solve(r: Table, k: int) -> Table:
 
 
 def normalise(scores: ArrayLike) -> Table:
-    """Rows divided by their sums: probabilities of classes from one-vs-rest.
+    """Divide rows by their sums: probabilities of classes from one-vs-rest.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 Pool adjacent violators (Ayer and others, "An empirical distribution function for sampling
 with incomplete information", 1955): neighbours out of order are merged and take their
 weighted mean, O(n) after sorting. Rows of one score are one point with their mean and the
-sum of their weights, since a function of the score cannot tell them apart. Between the
+sum of their weights, since a function of the score cannot distinguish them. Between the
 points m is linear, beyond them constant (Zadrozny and Elkan, "Transforming classifier
 scores into accurate multiclass probability estimates", KDD 2002).
 """
@@ -30,16 +30,15 @@ class Isotonic(NamedTuple):
     values: Vector  # probabilities, non-decreasing
 
     def __call__(self, scores: ArrayLike) -> Vector:
-        """Probabilities of the positive class, for scores of any size and shape."""
+        """Return probabilities of the positive class, for scores of any shape."""
         x, y = self
         f = np.clip(checked_scores(scores), x[0], x[-1])
         if x.size == 1:
             return np.full(f.shape, y[0])
         left = np.clip(np.searchsorted(x, f, side="right") - 1, 0, x.size - 2)
         begin, end, low, high = x[left], x[left + 1], y[left], y[left + 1]
-        # np.interp can lose the order of values in rounding, and has slopes that may
-        # overflow. Here only the distance of two scores may, and that of their halves
-        # does not.
+        # np.interp can lose the order of values in rounding, and its slopes may overflow.
+        # Here only the distance of two scores may; the distance of their halves does not.
         with np.errstate(over="ignore"):
             half = np.where(np.isinf(end - begin), 0.5, 1.0)
         share = (half * f - half * begin) / (half * end - half * begin)
@@ -49,7 +48,7 @@ class Isotonic(NamedTuple):
 def fit_isotonic(
     scores: ArrayLike, positive: ArrayLike, weight: ArrayLike | None = None
 ) -> Isotonic:
-    """The non-decreasing function of the score that fits best, in squares.
+    """Fit the non-decreasing function of the score with the least squared error.
 
     Parameters
     ----------
@@ -63,8 +62,8 @@ def fit_isotonic(
     Returns
     -------
     Isotonic
-        Its points are the ends of the steps; it is constant where the rows are of one
-        class or of one score.
+        Its points are the ends of the steps; it is constant if all rows have one class or
+        one score.
 
     Examples
     --------

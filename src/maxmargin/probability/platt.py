@@ -32,18 +32,16 @@ if TYPE_CHECKING:
     from maxmargin.probability._checks import Sample
 
 MAX_STEPS = 1000  # 5 to 20 are usual; heavy tails with weights of many sizes need 60
-# Only against a division by 0. Lin, Lin and Weng add 1e-12, which rules the steps where
-# one score is a million times the others.
+# Added to the second derivatives, against a division by 0. The 1e-12 of Lin, Lin and Weng
+# would dominate the steps where one score is a million times the others.
 RIDGE = 1e-40
 SUFFICIENT = 1e-4  # share of the predicted decrease that a step must achieve
-SHORTEST = 2.0**-200
-# Decreases below this share of the loss may drown in the rounding of its sum: from there
-# on the gradient judges the steps. Below the second, one more step leaves only rounding.
+SHORTEST = 2.0**-200  # a shorter step ends the search
+# rounding: decreases below this share of the loss may be lost in its sum, so that the
+# gradient judges the steps. Below the second share, one more step leaves only rounding.
 RESOLVED = 1e-11
 FINAL = 1e-24
-# Scores that differ by less than this share of their size differ by rounding only, and
-# A f + B could not tell them apart.
-DISTINCT = 1e-13
+DISTINCT = 1e-13  # rounding: scores within this share of their size count as equal
 
 
 class Sigmoid(NamedTuple):
@@ -53,7 +51,7 @@ class Sigmoid(NamedTuple):
     B: float
 
     def __call__(self, scores: ArrayLike) -> Vector:
-        """Probabilities of the positive class, for scores of any size and shape."""
+        """Return probabilities of the positive class, for scores of any shape."""
         f = checked_scores(scores)
         if self.A == 0.0:  # 0 · ∞ is no number, but the answer is the same for all
             return np.full(f.shape, expit(-self.B))
@@ -64,7 +62,7 @@ class Sigmoid(NamedTuple):
 def fit_sigmoid(
     scores: ArrayLike, positive: ArrayLike, weight: ArrayLike | None = None
 ) -> Sigmoid:
-    """The sigmoid that minimises Platt's cross entropy.
+    """Fit the sigmoid that minimises Platt's cross entropy.
 
     Parameters
     ----------
@@ -78,14 +76,14 @@ def fit_sigmoid(
     Returns
     -------
     Sigmoid
-        ``A`` and ``B``. A is 0, and the probability a constant, where the scores tell
-        nothing: all are equal, or all rows are of one class.
+        ``A`` and ``B``. A is 0, and the probability a constant, if all scores are equal
+        or all rows are of one class.
 
     Notes
     -----
     LIBSVM stops where both derivatives are below 1e-5, whatever the units of the scores.
     Here the scores are shifted and scaled first, which changes no Newton step, and the
-    steps go on to the limits of float64; the two agree to what LIBSVM's rule leaves open.
+    steps go on to the limits of float64; the two agree within LIBSVM's tolerance.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def fit_sigmoid(
 
 
 def _standard(f: Vector) -> tuple[Vector, float, float, int]:
-    """Scores as 2^exponent (centre + spread u), with u at most 1 in size.
+    """Return scores as 2^exponent (centre + spread u), with u at most 1 in size.
 
     Newton's steps do not depend on the units of f, but float64 does: squares of 1e300
     overflow, and the second derivatives for scores near 1e9 are singular to rounding.
@@ -113,7 +111,7 @@ def _standard(f: Vector) -> tuple[Vector, float, float, int]:
     # A power of 2, so that nothing is rounded; the floor keeps 2^-exponent A finite.
     exponent = max(int(np.frexp(np.abs(f).max())[1]), -900)
     f = np.ldexp(f, -exponent)
-    # 0 where scores have both signs, for the sake of B; else the score nearest to it.
+    # The score nearest to 0, or 0 where scores have both signs: B then loses no digits.
     centre = float(max(f.min(), 0.0) or min(f.max(), 0.0))
     u = f - centre
     spread = float(np.abs(u).max())
@@ -123,7 +121,7 @@ def _standard(f: Vector) -> tuple[Vector, float, float, int]:
 
 
 class _Problem(NamedTuple):
-    """Scores with targets. t and 1 − t are apart: 1 − t has no digits near t = 1."""
+    """Scores with targets t and 1 − t, which has no digits if computed near t = 1."""
 
     f: Vector
     w: Vector
@@ -132,16 +130,16 @@ class _Problem(NamedTuple):
     other: Vector  # 1 − target
 
     def loss(self, A: float, B: float) -> float:
-        """Σ w [log(1 + eᶻ) − (1 − t) z] in forms that neither overflow nor cancel."""
+        """Return Σ w [log(1 + eᶻ) − (1 − t) z] without overflow and cancellation."""
         z = A * self.f + B
         linear = np.where(z >= 0.0, self.target, -self.other) * z
         return float(self.w @ (linear + np.log1p(np.exp(-np.abs(z)))))
 
     def newton(self, A: float, B: float) -> tuple[float, float, float]:
-        """Newton's step for A and B, and −gᵀstep, twice the decrease that it predicts.
+        """Return Newton's step for A and B, and −gᵀstep, twice the predicted decrease.
 
         The 2 × 2 system is eliminated with f centred by its curvature-weighted mean: the
-        determinant h₁₁h₂₂ − h₁₂² would cancel where rows of any curvature score alike.
+        determinant h₁₁h₂₂ − h₁₂² would cancel where all rows with curvature score alike.
         """
         z = A * self.f + B
         p, q = expit(-z), expit(z)
@@ -161,11 +159,11 @@ class _Problem(NamedTuple):
 
 
 def _minimise(sample: Sample) -> tuple[float, float]:
-    """Newton's method with backtracking; Lin, Lin and Weng, algorithm 1."""
+    """Minimise by Newton's method with backtracking; Lin, Lin and Weng, algorithm 1."""
     f, positive, w = sample
     n_positive, n_negative = float(w[positive].sum()), float(w[~positive].sum())
     if n_positive == 0.0 or n_negative == 0.0 or not f.any():
-        # One target only, or nothing to tell rows apart: the mean target, in closed form.
+        # One target, or one score: the best constant is the mean target.
         return 0.0, _constant(n_positive, n_negative)
     likely = np.where(positive, n_positive + 1.0, n_negative + 1.0)
     likely, unlikely = likely / (likely + 1.0), 1.0 / (likely + 1.0)
@@ -188,8 +186,8 @@ def _minimise(sample: Sample) -> tuple[float, float]:
         ):
             step /= 2.0
             if step < SHORTEST:
-                # A minimum as far as float64 can tell: what remains to be gained, on rows
-                # of nearly no weight, is lost in the rounding of the others' loss.
+                # A minimum up to rounding: a further decrease, on rows of nearly no
+                # weight, is lost in the rounding of the others' loss.
                 return A, B
         A, B, loss = A + step * dA, B + step * dB, new
     msg = f"Platt's sigmoid: {MAX_STEPS} Newton steps did not reach the minimum"
@@ -197,11 +195,11 @@ def _minimise(sample: Sample) -> tuple[float, float]:
 
 
 def _polish(problem: _Problem, A: float, B: float, loss: float) -> tuple[float, float]:
-    """Newton's method to the last bits, backtracking on gᵀH⁻¹g instead of the loss."""
+    """Go on by Newton's method to the last bits, backtracking on gᵀH⁻¹g, not the loss."""
     dA, dB, decrement = problem.newton(A, B)
     while decrement > FINAL * loss:
         step = 1.0
-        # Newton's direction takes a share of about 2 · step off it, down to rounding.
+        # A step along Newton's direction reduces it by a share of about 2 · step.
         while (new := problem.newton(A + step * dA, B + step * dB))[2] > (
             (1.0 - 0.5 * step) * decrement
         ):
@@ -214,7 +212,7 @@ def _polish(problem: _Problem, A: float, B: float, loss: float) -> tuple[float, 
 
 
 def _constant(n_positive: float, n_negative: float) -> float:
-    """B of the constant probability that minimises the loss: the mean target."""
+    """Return B of the constant probability with the least loss: the mean target."""
     ones = n_positive * ((n_positive + 1.0) / (n_positive + 2.0))
     ones += n_negative / (n_negative + 2.0)
     noughts = n_positive / (n_positive + 2.0)
