@@ -19,41 +19,17 @@ Examples
 0.25
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from maxmargin._lazy import exports
-
-if TYPE_CHECKING:
-    from maxmargin.theory.bounds import (
-        MarginBound,
-        SoftMarginBound,
-        margin_bound,
-        soft_margin_bound,
-    )
-    from maxmargin.theory.conversion import FORMS, from_C, to_C
-    from maxmargin.theory.descent import DescentBound, descent_bound
-    from maxmargin.theory.duality import DUALITY, DualityExample
-    from maxmargin.theory.lagrange import LAGRANGE, LagrangeExample
-    from maxmargin.theory.quadratic import coordinate_example
-
-_HOME = {
-    "DUALITY": "duality",
-    "FORMS": "conversion",
-    "LAGRANGE": "lagrange",
-    "DescentBound": "descent",
-    "DualityExample": "duality",
-    "LagrangeExample": "lagrange",
-    "MarginBound": "bounds",
-    "SoftMarginBound": "bounds",
-    "coordinate_example": "quadratic",
-    "descent_bound": "descent",
-    "from_C": "conversion",
-    "margin_bound": "bounds",
-    "soft_margin_bound": "bounds",
-    "to_C": "conversion",
-}
+from maxmargin.theory.bounds import (
+    MarginBound,
+    SoftMarginBound,
+    margin_bound,
+    soft_margin_bound,
+)
+from maxmargin.theory.conversion import FORMS, from_C, to_C
+from maxmargin.theory.descent import DescentBound, descent_bound
+from maxmargin.theory.duality import DUALITY, DualityExample
+from maxmargin.theory.lagrange import LAGRANGE, LagrangeExample
+from maxmargin.theory.quadratic import coordinate_example
 
 __all__ = [
     "DUALITY",
@@ -71,5 +47,3 @@ __all__ = [
     "soft_margin_bound",
     "to_C",
 ]
-
-__getattr__, __dir__ = exports(__name__, _HOME)

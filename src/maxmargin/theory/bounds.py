@@ -37,6 +37,9 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
+from maxmargin.kernels import Kernel
+from maxmargin.kernels.factory import compile_kernel, self_values
+from maxmargin.kernels.inputs import checked_rows
 from maxmargin.theory.conversion import from_C, to_C
 
 if TYPE_CHECKING:
@@ -268,10 +271,6 @@ def _looked_at(machine: Any, X: Any, y: Any) -> _Seen:
 
 def _self_values(machine: Any, X: Any) -> Vector:
     """Return k(x, x) of the training rows."""
-    from maxmargin.kernels import Kernel
-    from maxmargin.kernels.factory import compile_kernel, self_values
-    from maxmargin.kernels.inputs import checked_rows
-
     kernel: Any = machine.kernel
     if isinstance(kernel, Kernel):
         kernel = kernel.compiled()

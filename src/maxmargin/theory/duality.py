@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize, minimize_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -104,8 +105,6 @@ class DualityExample:
     @cached_property
     def primal(self) -> Primal:
         """p* and w*."""
-        from scipy.optimize import minimize
-
         w1, w2 = _grid(_POINTS)
         values = np.where(self.g(w1, w2) <= 0.0, self.f(w1, w2), np.inf)
         found = []
@@ -126,8 +125,6 @@ class DualityExample:
     @cached_property
     def dual(self) -> Dual:
         """d*, α* and the minimisers there. θ_D is concave, so a line search finds it."""
-        from scipy.optimize import minimize_scalar
-
         end = minimize_scalar(
             lambda alpha: -self.theta(alpha),
             bounds=(0.0, self.steepest),
@@ -158,7 +155,6 @@ class DualityExample:
 
     def _minima(self, alpha: float) -> list[tuple[float, Vector]]:
         """Return the local minima of f + αg, the least first."""
-        from scipy.optimize import minimize
 
         def lagrangian(w: Any) -> float:
             return float(self.f(*w) + alpha * self.g(*w))

@@ -25,40 +25,16 @@ Examples
 0
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from maxmargin._lazy import exports
-
-if TYPE_CHECKING:
-    from maxmargin.tutorial.data import Example, load_example, made_example
-    from maxmargin.tutorial.model import TutorialModel, svm_predict
-    from maxmargin.tutorial.pictures import (
-        plot_data,
-        visualize_boundary,
-        visualize_boundary_linear,
-        visualize_choice,
-    )
-    from maxmargin.tutorial.selection import Choice, choose
-    from maxmargin.tutorial.training import iterations, random_model, svm_train
-
-_HOME = {
-    "Choice": "selection",
-    "Example": "data",
-    "TutorialModel": "model",
-    "choose": "selection",
-    "iterations": "training",
-    "load_example": "data",
-    "made_example": "data",
-    "plot_data": "pictures",
-    "random_model": "training",
-    "svm_predict": "model",
-    "svm_train": "training",
-    "visualize_boundary": "pictures",
-    "visualize_boundary_linear": "pictures",
-    "visualize_choice": "pictures",
-}
+from maxmargin.tutorial.data import Example, load_example, made_example
+from maxmargin.tutorial.model import TutorialModel, svm_predict
+from maxmargin.tutorial.pictures import (
+    plot_data,
+    visualize_boundary,
+    visualize_boundary_linear,
+    visualize_choice,
+)
+from maxmargin.tutorial.selection import Choice, choose
+from maxmargin.tutorial.training import iterations, random_model, svm_train
 
 __all__ = [
     "Choice",
@@ -76,5 +52,3 @@ __all__ = [
     "visualize_boundary_linear",
     "visualize_choice",
 ]
-
-__getattr__, __dir__ = exports(__name__, _HOME)
