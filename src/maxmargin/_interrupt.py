@@ -25,7 +25,7 @@ from maxmargin.errors import Stop
 from maxmargin.observers import Watcher
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
+    from types import FrameType
     from typing import Self
 
     from maxmargin.solvers.base import Snapshot
@@ -72,6 +72,11 @@ class Interrupt(Watcher):
     threads share the flag and stop too. A fit inside a fit (in a callback, say) uses the
     flag of the outer one, so that one Ctrl-C stops both.
 
+    Attributes
+    ----------
+    installed : bool
+        Whether the handler of this object is in place.
+
     Examples
     --------
     >>> from maxmargin._interrupt import Interrupt
@@ -84,7 +89,7 @@ class Interrupt(Watcher):
         self._pressed = False
         self._abandoned = False
         self._announced = False
-        self._installed = False
+        self.installed = False
         self._outer: Interrupt | None = None
 
     @property
@@ -92,29 +97,19 @@ class Interrupt(Watcher):
         """Whether Ctrl-C was pressed, even if it was too late to stop a run."""
         return self._pressed or (self._outer is not None and self._outer.pressed)
 
-    @property
-    def installed(self) -> bool:
-        """Whether the handler of this object is in place."""
-        return self._installed
-
     def __enter__(self) -> Self:
         self._pressed = self._abandoned = self._announced = False
         if threading.current_thread() is not threading.main_thread() or inside_search():
             return self
         current = signal.getsignal(signal.SIGINT)
         if current is signal.default_int_handler:
-            self._installed = True
+            self.installed = True
             signal.signal(signal.SIGINT, self._handle)
         elif isinstance(owner := getattr(current, "__self__", None), Interrupt):
             self._outer = owner
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *details: object) -> None:
         self._restore()
 
     def abandon(self) -> None:
@@ -133,9 +128,9 @@ class Interrupt(Watcher):
 
     def _restore(self) -> None:
         # Only the default handler is ever replaced, so it was there before.
-        if self._installed:
+        if self.installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-            self._installed = False
+            self.installed = False
         self._outer = None
 
     def _handle(self, signum: int, frame: FrameType | None) -> None:

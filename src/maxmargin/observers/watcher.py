@@ -41,10 +41,10 @@ class _Adapted(Watcher):
         self.thing = thing
         self.plain = not any(hasattr(thing, name) for name in METHODS)
 
-    def _call(self, name: str, *told: Any) -> Any:
+    def _call(self, name: str, *details: Any) -> Any:
         plain = self.plain and name == "on_step"
         method = self.thing if plain else getattr(self.thing, name, None)
-        return None if method is None else method(*told)
+        return None if method is None else method(*details)
 
     def on_start(self, snapshot: Snapshot) -> None:
         self._call("on_start", snapshot)
@@ -96,9 +96,9 @@ class Locked(Guarded, _Adapted):
         _Adapted.__init__(self, observer)
         self._lock = lock or self._lock
 
-    def _call(self, name: str, *told: Any) -> Any:
+    def _call(self, name: str, *details: Any) -> Any:
         with self._lock:
-            return super()._call(name, *told)
+            return super()._call(name, *details)
 
 
 def number(value: object) -> float:

@@ -1,4 +1,4 @@
-r"""A film of a solver at work: the boundary after every step, and what the step did.
+r"""A film of a solver at work: the boundary after every step, and the step in words.
 
 .. math:: f(x) = \sum_i \beta_i k(x_i, x) + b
 
@@ -28,6 +28,7 @@ from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.estimators.parameters import effective_gamma
 from maxmargin.kernels.factory import expansion
 from maxmargin.parallel import Workers
+from maxmargin.plots.boundary import BoundaryDisplay, shade_top
 from maxmargin.plots.canvas.plane import as_table, choose_plane, grid_of, names_of
 from maxmargin.plots.film import checked_path, write_film
 from maxmargin.plots.stage import Frame, Stage
@@ -114,8 +115,17 @@ def animate(
     plane = choose_plane(rows, None, names=names_of(chosen, X, 2))
     xx0, xx1, grid = grid_of(rows, grid_resolution)
     values = _decisions(chosen, rows, grid, frames)
-    stage = Stage(runner, rows, np.asarray(y), classes, problem, (xx0, xx1), plane.labels)
-    stage.prepare(frames, values)
+    display = BoundaryDisplay(
+        xx0=xx0,
+        xx1=xx1,
+        response=values[:, -1].reshape(xx0.shape),
+        points=rows,
+        labels=np.asarray(y),
+        classes=classes,
+        top=shade_top(values[:, -1]),
+        axis_labels=plane.labels,
+    )
+    stage = Stage(type(runner).__name__, display, problem, frames)
     pictures = []
     for k, frame in enumerate(frames):
         if verbose:
@@ -123,8 +133,8 @@ def animate(
         pictures.append(stage.picture(frame, values[:, k].reshape(xx0.shape)))
     if verbose:
         sys.stderr.write("\n")
-    told = [f"{frame.n_iter}: {frame.step.words}" for frame in frames]
-    write_film(where, pictures, told, fps=float(fps), title=f"{stage.name} at work")
+    words = [f"{frame.n_iter}: {frame.step.words}" for frame in frames]
+    write_film(where, pictures, words, fps=float(fps), title=f"{stage.name} at work")
     return where
 
 
@@ -197,7 +207,7 @@ def _decisions(machine: SVC, rows: Table, grid: Table, frames: list[Frame]) -> T
     return values
 
 
-# --- what is allowed ----------------------------------------------------------------
+# --- checks -------------------------------------------------------------------------
 
 
 def _machine(machine: SVC | None, solver: Any, parameters: dict[str, Any]) -> SVC:

@@ -159,11 +159,6 @@ class BoundaryDisplay:
             Where to draw; None for a figure of its own.
         **options
             For :meth:`plot`.
-
-        Returns
-        -------
-        BoundaryDisplay
-            With everything drawn in its attributes.
         """
         core = innermost(machine)
         check_drawable(machine, core)
@@ -211,8 +206,8 @@ class BoundaryDisplay:
         ax : matplotlib Axes or None
             Where; None for a figure of its own.
         colorbar : bool or None
-            Whether to show what the shades of the decision value are; None does in a
-            figure of its own.
+            Whether to draw a colour bar of the decision value; None does in a figure of
+            its own.
         key : bool
             Whether to explain the markers, beside a figure of its own or within ``ax``.
         """
@@ -240,7 +235,7 @@ class BoundaryDisplay:
             self._explain(own)
         return self
 
-    # --- what is drawn --------------------------------------------------------------
+    # --- parts of the picture -------------------------------------------------------
 
     def _draw_decision(self) -> None:
         top = shade_top(self.response, self.margins) if self.top is None else self.top

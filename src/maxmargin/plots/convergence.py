@@ -67,7 +67,7 @@ class _Run(NamedTuple):
 class ConvergenceDisplay:
     """Picture of one or several runs.
 
-    :meth:`from_solvers` runs solvers, :meth:`from_histories` takes what was recorded.
+    :meth:`from_solvers` runs solvers, :meth:`from_histories` takes recorded runs.
 
     Parameters
     ----------

@@ -91,27 +91,16 @@ def checked_path(path: Any) -> Path:
 
 
 def write_film(
-    path: Path, frames: Sequence[bytes], told: Sequence[str], *, fps: float, title: str
+    path: Path, frames: Sequence[bytes], words: Sequence[str], *, fps: float, title: str
 ) -> None:
-    """Write PNG frames as a GIF or a page, as the suffix of the path says.
+    """Write PNG frames of one size as a GIF or a page, as the suffix of the path says.
 
-    Parameters
-    ----------
-    path : Path
-        As :func:`checked_path` returns it.
-    frames : sequence of bytes
-        PNG files of one size.
-    told : sequence of str
-        A description of each frame, for screen readers.
-    fps : float
-        Frames a second.
-    title : str
-        Title of the page.
+    ``words`` describe the frames to screen readers; ``fps`` are frames a second.
     """
     if path.suffix.lower() == ".gif":
         _write_gif(path, frames, fps)
     else:
-        _write_html(path, frames, told, fps, title)
+        _write_html(path, frames, words, fps, title)
 
 
 def _write_gif(path: Path, frames: Sequence[bytes], fps: float) -> None:
@@ -133,7 +122,7 @@ def _write_gif(path: Path, frames: Sequence[bytes], fps: float) -> None:
 
 
 def _write_html(
-    path: Path, frames: Sequence[bytes], told: Sequence[str], fps: float, title: str
+    path: Path, frames: Sequence[bytes], words: Sequence[str], fps: float, title: str
 ) -> None:
     image = load_extra("PIL.Image", extra="plot", purpose="writing an animation")
     width = image.open(io.BytesIO(frames[0])).width
@@ -144,7 +133,7 @@ def _write_html(
         last=len(frames) - 1,
         frames=",\n".join(lines),
         # a sentence must not be able to end the script
-        told=json.dumps(list(told)).replace("<", "\\u003c"),
+        told=json.dumps(list(words)).replace("<", "\\u003c"),
         interval=round(1000.0 / fps),
     )
     path.write_text(page, encoding="utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class KernelDisplay:
         gamma: float | str = "scale",
         coef0: float = 0.0,
         ax: Any = None,
-    ) -> KernelDisplay:
+    ) -> Self:
         """Evaluate a kernel on rows, judge its matrix, and draw both.
 
         Cost: that of :func:`maxmargin.kernels.mercer`.
@@ -88,10 +88,6 @@ class KernelDisplay:
             that a kernel that suits the classes shows blocks.
         ax : sequence of two matplotlib Axes, optional
             For the image and for the spectrum; without it, a new figure.
-
-        Returns
-        -------
-        KernelDisplay
         """
         matrix = kernel_matrix(kernel, X, degree=degree, gamma=gamma, coef0=coef0)
         values = matrix.values
@@ -105,7 +101,7 @@ class KernelDisplay:
             y, values = y[order], values[np.ix_(order, order)]
         return cls(values, judge(matrix), y).plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> KernelDisplay:
+    def plot(self, ax: Any = None) -> Self:
         """Draw, into two axes or a new figure.
 
         Parameters

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import textwrap
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.errors import load_extra
-from maxmargin.plots.boundary import BoundaryDisplay, shade_top
 from maxmargin.plots.canvas.marks import (
     RINGS,
     boundary_entry,
@@ -22,11 +22,10 @@ from maxmargin.plots.canvas.support import Supports
 from maxmargin.solvers.base import Status
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from maxmargin._arrays import Table, Vector
+    from maxmargin.plots.boundary import BoundaryDisplay
     from maxmargin.problem import Problem
-    from maxmargin.solvers.base import Measures, Solver
+    from maxmargin.solvers.base import Measures
     from maxmargin.solvers.step import Step
 
 FEW = 6  # policy: a step of more points has small rings
@@ -57,36 +56,29 @@ class Frame(NamedTuple):
 
 
 class Stage:
-    """One figure, drawn anew for every frame; pyplot does not know it."""
+    """One figure, drawn anew for every frame; pyplot does not know it.
+
+    ``display`` holds the parts of the picture that all frames share; ``name`` is the
+    solver's.
+    """
 
     def __init__(
-        self,
-        solver: Solver,
-        rows: Table,
-        labels: NDArray[Any],
-        classes: NDArray[Any],
-        problem: Problem,
-        grid: tuple[Table, Table],
-        axis_labels: tuple[str, str],
+        self, name: str, display: BoundaryDisplay, problem: Problem, frames: list[Frame]
     ) -> None:
         module = load_extra("matplotlib.figure", extra="plot", purpose="an animation")
         self.figure = module.Figure(figsize=(8.0, 5.6), dpi=DPI)
         self.ax = self.figure.add_axes((0.09, 0.28, 0.64, 0.64))
         self.caption = self.figure.text(0.02, 0.165, "", fontsize=8.5, va="top")
-        self.rows, self.labels, self.classes = rows, labels, classes
-        self.side = np.where(labels == classes[1], 1.0, -1.0)
+        self.name, self.display = name, display
+        self.rows = np.asarray(display.points)
+        self.side = np.where(display.labels == display.classes[1], 1.0, -1.0)
         self.bound = np.maximum(-problem.lower, problem.upper)
-        self.grid, self.axis_labels = grid, axis_labels
-        self.name = type(solver).__name__
+        largest = max(float(np.abs(frame.beta).max()) for frame in frames) or 1.0
+        self.limit = np.where(np.isinf(self.bound), largest, self.bound)
         self.figure.legend(
             handles=self._entries(), loc="upper left", bbox_to_anchor=(0.745, 0.93),
             fontsize="small", title=RINGS, title_fontsize="small",
         )  # fmt: skip
-
-    def prepare(self, frames: list[Frame], values: Table) -> None:
-        """Fix the shades and the scale of the rings, which all frames share."""
-        self.top = shade_top(values[:, -1])
-        self.largest = max(float(np.abs(frame.beta).max()) for frame in frames) or 1.0
 
     def picture(self, frame: Frame, response: Table) -> bytes:
         """Draw one frame, and return it as a PNG."""
@@ -95,36 +87,27 @@ class Stage:
             artist.remove()
         alpha = np.abs(frame.beta)
         some = np.flatnonzero(alpha)
-        limit = np.where(np.isinf(self.bound), self.largest, self.bound)
-        BoundaryDisplay(
-            xx0=self.grid[0],
-            xx1=self.grid[1],
-            response=response,
-            points=self.rows,
-            labels=self.labels,
-            classes=self.classes,
-            supports=Supports(
-                self.rows[some],
-                np.minimum(1.0, alpha[some] / limit[some]),
-                alpha[some] >= self.bound[some],
-                self.side[some] * frame.scores[some] < 0.0,
-            ),
-            top=self.top,
-            axis_labels=self.axis_labels,
-        ).plot(ax=self.ax, key=False, colorbar=False)
-        self._ring(list(frame.step.points))
+        supports = Supports(
+            self.rows[some],
+            np.minimum(1.0, alpha[some] / self.limit[some]),
+            alpha[some] >= self.bound[some],
+            self.side[some] * frame.scores[some] < 0.0,
+        )
+        now = replace(self.display, response=response, supports=supports)
+        now.plot(ax=self.ax, key=False, colorbar=False)
+        self._ring(self.rows[list(frame.step.points)])
         self.ax.set_title(_headline(self.name, frame), fontsize="medium", loc="left")
-        self.caption.set_text(_wrapped(frame.step.words))
+        words = textwrap.wrap(frame.step.words, WIDTH, max_lines=LINES, placeholder=" …")
+        self.caption.set_text("\n".join(words))
         with io.BytesIO() as buffer:
             self.figure.savefig(buffer, format="png", dpi=DPI)
             return buffer.getvalue()
 
-    def _ring(self, points: list[int]) -> None:
+    def _ring(self, at: Table) -> None:
         """Draw rings around the points of the step."""
         from matplotlib.patheffects import withStroke
 
-        at = self.rows[points]
-        few = len(points) <= FEW
+        few = len(at) <= FEW
         width = 2.4 if few else 1.4
         self.ax.scatter(
             *at.T,
@@ -137,7 +120,7 @@ class Stage:
             # a dark rim, which grey shows in a crowd
             path_effects=[withStroke(linewidth=2.0 * width, foreground=BLACK)],
         )
-        if len(points) == 2:
+        if len(at) == 2:
             self.ax.plot(*at.T, color=VERMILION, linestyle=":", zorder=6)
 
     def _entries(self) -> list[Any]:
@@ -151,7 +134,7 @@ class Stage:
                 markeredgecolor=edge,
             )
             for name, marker, (fill, edge) in zip(
-                self.classes, MARKERS, CLASSES, strict=False
+                self.display.classes, MARKERS, CLASSES, strict=False
             )
         ]
         return [
@@ -180,8 +163,3 @@ def _headline(name: str, frame: Frame) -> str:
         return words
     ending, _, _ = frame.status.stop.value.partition(":")
     return f"{words}; {ending}"
-
-
-def _wrapped(words: str) -> str:
-    """Break a text into at most :data:`LINES` lines; dots end a longer one."""
-    return "\n".join(textwrap.wrap(words, WIDTH, max_lines=LINES, placeholder=" …"))

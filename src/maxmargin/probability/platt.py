@@ -55,7 +55,7 @@ class Sigmoid(NamedTuple):
         f = checked_scores(scores)
         if self.A == 0.0:  # 0 · ∞ is no number, but the answer is the same for all
             return np.full(f.shape, expit(-self.B))
-        with np.errstate(over="ignore"):  # ±∞ is what the sigmoid makes of it: 0 or 1
+        with np.errstate(over="ignore"):  # the sigmoid of ±∞ is 0 or 1
             return np.asarray(expit(-(self.A * f + self.B)))
 
 

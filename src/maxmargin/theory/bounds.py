@@ -99,7 +99,7 @@ class SoftMarginBound(NamedTuple):
 
 
 def margin_bound(machine: Any, X: Any, y: Any, delta: float = 0.05) -> MarginBound:
-    r"""S2's bound :math:`\sqrt{4(\rho/\gamma)^2/m} + \sqrt{2\log(2/\delta)/m}`.
+    r"""Return S2's bound :math:`\sqrt{4(\rho/\gamma)^2/m} + \sqrt{2\log(2/\delta)/m}`.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def margin_bound(machine: Any, X: Any, y: Any, delta: float = 0.05) -> MarginBou
 def soft_margin_bound(
     machine: Any, X: Any, y: Any, B: float | None = None
 ) -> SoftMarginBound:
-    r"""S2's bound :math:`L^{hinge}(w) + \lambda\|w\|^2 + 2\rho^2/(\lambda m)`, and its λ.
+    r"""Return S2's bound :math:`L^{hinge}(w) + \lambda\|w\|^2 + 2\rho^2/(\lambda m)`.
 
     λ is that of the machine's C, 1/(2Cm) (:func:`maxmargin.theory.from_C`). The u of the
     theorem is the machine's own w, and the mean hinge loss on the training rows stands in

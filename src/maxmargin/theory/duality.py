@@ -9,7 +9,7 @@ Both minimise :math:`f(w) = w_1^2 + w_2^2` over the square [−2, 2]² where
    the Lagrangian is least at :math:`w_1=\pm2`, :math:`\theta_D = 4 - 3\alpha -
    \alpha^2/4`; d* = ¾ at α = 1, and the gap is ¼. S1 prints the exponent of
    :math:`\tfrac12w_1^4` as 2, which would make g convex and contradict its own
-   derivatives; the fourth power is what it computes with.
+   derivatives; it computes with the fourth power.
 
 Here :math:`\theta_D(\alpha) = \min_w f(w) + \alpha g(w)` and all that follows from it is
 found numerically, by a grid over the square and a local search from every local minimum
@@ -84,7 +84,7 @@ class DualityExample:
     constraint: Callable[[Any, Any], Any]
 
     def f(self, w1: ArrayLike, w2: ArrayLike) -> Vector:
-        """w₁² + w₂²."""
+        """Return w₁² + w₂²."""
         return np.square(np.asarray(w1, np.float64)) + np.square(w2)
 
     def g(self, w1: ArrayLike, w2: ArrayLike) -> Vector:
@@ -104,7 +104,7 @@ class DualityExample:
 
     @cached_property
     def primal(self) -> Primal:
-        """p* and w*."""
+        """The minimum p*, and w*."""
         w1, w2 = _grid(_POINTS)
         values = np.where(self.g(w1, w2) <= 0.0, self.f(w1, w2), np.inf)
         found = []
@@ -124,7 +124,7 @@ class DualityExample:
 
     @cached_property
     def dual(self) -> Dual:
-        """d*, α* and the minimisers there. θ_D is concave, so a line search finds it."""
+        """The maximum d* of the concave θ_D, by a line search; α* and the minimisers."""
         end = minimize_scalar(
             lambda alpha: -self.theta(alpha),
             bounds=(0.0, self.steepest),

@@ -141,7 +141,7 @@ def _quasi_linear(random: np.random.Generator, source: str) -> Example:
 
 
 def _interleaved(random: np.random.Generator, source: str) -> Example:
-    """Make two half circles in [0, 1] × [0, 1], each of which reaches into the other."""
+    """Make two half circles in [0, 1] × [0, 1] that reach into each other."""
     n = 200
     angle = random.uniform(0.0, np.pi, (2, n))
     radius = 0.28 + random.normal(0.0, 0.02, (2, n))

@@ -141,7 +141,7 @@ class TutorialModel:
 
 
 def svm_predict(model: TutorialModel, X: Any) -> NDArray[np.int64]:
-    """The tutorial's ``svmPredict``: 1 where f(x) ≥ 0, else 0.
+    """Predict 1 where f(x) ≥ 0, else 0: the tutorial's ``svmPredict``.
 
     Parameters
     ----------

@@ -56,10 +56,6 @@ def plot_data(X: Any, y: Any, ax: Axes | None = None, *, key: bool = True) -> Ax
         Where to draw; None for a new figure.
     key : bool
         Whether to add a legend, beside a new figure or within ``ax``.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     rows, labels, classes, names = _plane(X, y)
     own = ax is None
@@ -96,10 +92,6 @@ def visualize_boundary_linear(
         With a linear kernel.
     rings : bool
         Whether to ring the support vectors.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     rows, w = _plane(X, y)[0], _checked(model).w
     if w is None:
@@ -163,10 +155,6 @@ def visualize_boundary(
         Grid points along each axis.
     rings : bool
         Whether to ring the support vectors.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     grid_resolution = checked_whole(
         "grid_resolution", grid_resolution, 2, "it counts grid points"
@@ -198,10 +186,6 @@ def visualize_choice(choice: Choice, ax: Axes | None = None) -> Axes:
         From :func:`~maxmargin.tutorial.choose`.
     ax : matplotlib Axes or None
         Where to draw; None for a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
     """
     if not isinstance(choice, Choice):
         msg = f"choice is a {type(choice).__name__}: give what choose returned"

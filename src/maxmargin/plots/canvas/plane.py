@@ -79,16 +79,9 @@ def choose_plane(
 ) -> Plane:
     """Return the plane of two features, or of the two principal axes of X.
 
-    Parameters
-    ----------
-    X : ndarray or CSR of shape (n, n_features)
-        Rows.
-    plane : two ints or names, or None
-        Which features; None for both where there are two, or else the principal axes.
-    rest : {'mean', 'median'}
-        Where the other features are held.
-    names : list of str or None
-        What features are called.
+    ``plane`` names two features, and ``rest`` says where the others are held: at their
+    ``"mean"`` or ``"median"``. None takes both features if there are two, or else the
+    principal axes. ``names`` are those of all features.
     """
     n, width = X.shape
     if width < 2:
@@ -121,21 +114,10 @@ def choose_plane(
 
 
 def grid_of(at: Table, grid_resolution: int) -> tuple[Table, Table, Table]:
-    """Return the coordinates of a grid around points of the picture, and its places.
+    """Return a grid around places of the picture, with so many points along either axis.
 
-    Parameters
-    ----------
-    at : ndarray of shape (n, 2)
-        Places that must lie inside.
-    grid_resolution : int
-        Points of the grid along either axis.
-
-    Returns
-    -------
-    xx0, xx1 : ndarray of shape (grid_resolution, grid_resolution)
-        As ``numpy.meshgrid`` returns them.
-    places : ndarray of shape (grid_resolution², 2)
-        The same points, one a row.
+    The first two tables are those of ``numpy.meshgrid``; the third holds the same points,
+    one a row.
     """
     if not isinstance(grid_resolution, Integral) or grid_resolution < 2:
         msg = f"grid_resolution={grid_resolution!r}: give an integer of at least 2"

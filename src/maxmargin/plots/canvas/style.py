@@ -25,7 +25,7 @@ GREEN = "#009E73"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PINK = "#CC79A7"
-GREY = "#666666"  # not of the palette: for what is not data
+GREY = "#666666"  # not of the palette: for lines and texts that are not data
 
 # The order in which lines take them. The palette's yellow is left out: it vanishes on
 # white.
@@ -61,16 +61,9 @@ def cycled(values: tuple[Any, ...], k: int) -> Any:
 def figure_and_axes(
     ax: Axes | None = None, *, figsize: tuple[float, float] = (6.4, 4.8)
 ) -> tuple[Figure | SubFigure, Axes]:
-    """Return the given axes with their figure, or new ones.
+    """Return the given axes with their figure, or new ones of this size in inches.
 
     Nothing is shown, and other figures of the caller stay as they are.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        Where to draw; None for a figure of its own.
-    figsize : tuple of float
-        Width and height in inches of a new figure.
     """
     pyplot = load_extra("matplotlib.pyplot", extra="plot", purpose="drawing")
     if ax is not None:
@@ -124,16 +117,9 @@ def _paler(colour: str, share: float) -> tuple[float, ...]:
 
 
 def legend(ax: Axes, *, outside: bool = False, **options: Any) -> Any:
-    """Draw a legend on a ground that hides what lies below it, if it has any entry.
+    """Draw the legend of the labelled artists, inside the axes or to their right.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        Its labelled artists are listed.
-    outside : bool
-        Whether to place it to the right of the axes rather than over the data.
-    **options
-        For ``Axes.legend``.
+    ``options`` are those of ``Axes.legend``. Without any artist there is no legend.
     """
     handles, labels = ax.get_legend_handles_labels()
     if not handles and "handles" not in options:

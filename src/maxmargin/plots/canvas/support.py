@@ -77,21 +77,14 @@ def supports_of(
 ) -> Supports:
     """Return the support vectors of a fitted machine as they are drawn.
 
-    Parameters
-    ----------
-    machine : estimator
-        A fitted machine of maxmargin or scikit-learn.
-    at : ndarray of shape (m, 2)
-        Where its support vectors are drawn.
-    decided : ndarray of shape (m,)
-        The machine's predictions for them.
-    sample_weight : array-like of shape (n,) or None
-        The weights of the fit.
+    They stand at the places ``at``, and the machine predicts ``decided`` for them.
+    ``sample_weight`` are the weights of the fit.
     """
     coef = machine.dual_coef_
     alpha = np.abs(coef.toarray() if sparse.issparse(coef) else np.asarray(coef))
     owner = np.repeat(np.arange(len(machine.n_support_)), machine.n_support_)
-    wrong = np.asarray(decided) != _labels(machine, owner)
+    outliers = is_outlier_detector(machine)
+    wrong = np.asarray(decided) != (1 if outliers else machine.classes_[owner])
     weight = _weights(machine, owner, sample_weight)
     relative = (alpha / weight).max(axis=0)  # several classes: the largest α of a point
     limit = _limit(machine, relative)
@@ -99,18 +92,12 @@ def supports_of(
         top = float(alpha.max(initial=0.0)) or 1.0
         return Supports(at, alpha.max(axis=0) / top, np.zeros(len(at), bool), wrong)
     bound = relative >= limit * (1.0 - ROUNDING)
-    if is_outlier_detector(machine):
+    if outliers:
         wrong &= bound  # free ones are on the boundary itself, up to tol
     certificate = getattr(machine, "certificate_", None)
     if certificate is not None and not certificate.problems and sample_weight is None:
         _check_counts(int(bound.sum()), certificate.n_bound)
     return Supports(at, np.minimum(relative / limit, 1.0), bound, wrong)
-
-
-def _labels(machine: Any, owner: Index) -> Any:
-    if is_outlier_detector(machine):
-        return np.ones(owner.size, dtype=np.intp)
-    return np.asarray(machine.classes_)[owner]
 
 
 def _weights(machine: Any, owner: Index, sample_weight: Any) -> Vector:
