@@ -16,13 +16,14 @@ specialised through ``overload``.
 from __future__ import annotations
 
 import gc
-import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 from numba.core import event as events
 from numba.core import types
 from numba.extending import intrinsic, overload
+
+from maxmargin.errors import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,11 +130,10 @@ def _say_once() -> None:
     global _warned  # noqa: PLW0603
     if not _warned:
         _warned = True
-        warnings.warn(
+        warn(
             "no writable directory for Numba's cache: every new process compiles for "
             "some seconds; set NUMBA_CACHE_DIR to a writable directory",
             RuntimeWarning,
-            stacklevel=4,
         )
 
 

@@ -10,12 +10,11 @@ where the seed's b₂ is corrected.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.errors import ConvergenceWarning, InputError, Stop
+from maxmargin.errors import ConvergenceWarning, InputError, Stop, warn
 from maxmargin.estimators.kernel.fit.definiteness import warn_if_indefinite
 from maxmargin.estimators.kernel.svc import SVC
 from maxmargin.solvers.base import Snapshot, Status, drive
@@ -132,7 +131,7 @@ def svm_train(
     snapshot = Snapshot(task.solver, task.problem, outcome.state, status, outcome.seconds)
     if not outcome.stop.converged:
         more = outcome.stop is Stop.MAX_ITER
-        warnings.warn(
+        warn(
             f"svm_train(C={task.C:g}, kernel={task.kernel!r}) {outcome.stop.value}, "
             f"after {snapshot.n_iter} sweeps: violation "
             f"{snapshot.measures.violation:.3g}, tol {task.solver.tol:g}. The model is "
@@ -140,7 +139,6 @@ def svm_train(
             f"{'allow more sweeps (max_iter)' if more else 'try another seed'}, scale "
             "the features, or use maxmargin.SVC",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return task.tutorial_model(snapshot, outcome.model)
 
