@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import TextIO
 
 DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
@@ -25,22 +25,6 @@ class Failure(Exception):  # noqa: N818 - it is caught here, and never seen
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-@contextmanager
-def blame(code: int) -> Iterator[None]:
-    """What is refused in here ends the command with ``code``.
-
-    Errors that name a file keep the code of their own: data 3, model 5.
-    """
-    from maxmargin.errors import FileError, InputError, NumericalError
-
-    try:
-        yield
-    except FileError:
-        raise
-    except (InputError, NumericalError) as error:
-        raise Failure(code, str(error)) from error
 
 
 class _EnoughRead(Exception):  # noqa: N818 - nothing is wrong
@@ -59,41 +43,46 @@ def unknown_to_click() -> Iterator[None]:
         raise _EnoughRead from closed
 
 
-def shielded(run: Callable[[], Any], program: str = "maxmargin") -> int:
-    """Run a command; return its exit code, having told of what went wrong.
+class Ended:
+    """The exit code of a command; the command itself sets it where it ends well."""
+
+    code: int = DONE
+
+
+@contextmanager
+def shielded(program: str = "maxmargin") -> Iterator[Ended]:
+    """Turn what goes wrong in here into an exit code, and tell it in one line.
 
     Parameters
     ----------
-    run : callable
-        The command; what it returns is the exit code, unless it is no number.
     program : str
-        Who speaks: the first word of lines that do not begin with a file of data.
+        The first word of lines that do not begin with a file of data.
     """
     _attach_streams()
+    ended, line = Ended(), ""
     try:
         with _plain_warnings(program):
-            result = run()
+            yield ended
             sys.stdout.flush()
-        return result if isinstance(result, int) else DONE
     except (_EnoughRead, BrokenPipeError):
         _detach_stdout()
-        return DONE
+        ended.code = DONE
     except (KeyboardInterrupt, click.Abort):
-        code, line = INTERRUPTED, "interrupted"
-    except click.exceptions.Exit as ended:
-        return int(ended.exit_code)
+        ended.code, line = INTERRUPTED, "interrupted"
+    except click.exceptions.Exit as exited:
+        ended.code = int(exited.exit_code)
     except click.ClickException as error:
-        code, line = USAGE, _usage(error)
+        ended.code, line = USAGE, _usage(error)
     except Failure as failure:
-        code, line = failure.code, str(failure)
+        ended.code, line = failure.code, str(failure)
     except Exception as error:
-        code, line = _judged(error)
+        ended.code, line = _judged(error)
         if isinstance(error, OSError) and error.filename is None:
             _detach_stdout()
-        if code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
+        if ended.code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
             raise
-    _tell(f"{program}: {_one_line(line)}" if code != BAD_DATA else _one_line(line))
-    return code
+    if line:
+        _tell(_one_line(line if ended.code == BAD_DATA else f"{program}: {line}"))
 
 
 def _attach_streams() -> None:
@@ -129,7 +118,7 @@ def _judged(error: Exception) -> tuple[int, str]:
     file, reason = getattr(error, "filename", None), getattr(error, "strerror", None)
     ends: list[tuple[Any, int, str]] = [
         (errors.DataFileError, BAD_DATA, str(error)),
-        (errors.ModelFileError, MISFIT, str(error)),
+        ((errors.ModelFileError, errors.MisfitError), MISFIT, str(error)),
         ((errors.InputError, errors.MissingExtraError), USAGE, str(error)),
         (errors.NumericalError, BAD_DATA, str(error)),
         (MemoryError, INTERNAL, "there is not enough memory for this"),

@@ -1,22 +1,35 @@
-"""Options that several commands share, and what they say about a machine."""
+"""Options that several commands share, named after the fields of Choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import click
 
-from maxmargin.cli.failures import USAGE, Failure
-
-# As maxmargin.data_files.formats has them, which --help does not import.
-FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet", "arrow")
-KERNELS = ("linear", "poly", "rbf", "sigmoid")
-MACHINES = ("auto", "svc", "nu-svc", "svr", "nu-svr", "one-class", "svdd", "linear-svc",
-            "linear-svr", "pegasos", "averaged-sgd")  # fmt: skip
-PROGRESS = ("auto", "plain", "none")
+from maxmargin.data_files.formats import FORMATS
+from maxmargin.workflow.choices import (
+    SCALINGS,
+    TASKS,
+    default_machine,
+    kernel_names,
+    machine_names,
+)
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]
+    """One of the names that a function returns; plugins may have added some by then."""
+
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self._names = names
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names there are now."""
+        return tuple(self._names())
 
 
 class Gamma(click.ParamType):  # type: ignore[type-arg]
@@ -76,7 +89,7 @@ def stacked(*options: Decorator) -> Decorator:
 def data_options(*, target: bool = True) -> Decorator:
     """How a file of data is to be read."""
     wanted = [
-        click.option("--format", "format_", type=click.Choice(FORMATS),
+        click.option("--format", type=click.Choice(FORMATS),
                      help="Format of DATA; by default its extension says it."),
     ]  # fmt: skip
     if target:
@@ -98,8 +111,9 @@ def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
     ]
     if progress:
         wanted.append(
-            click.option("--progress", type=click.Choice(PROGRESS), default="auto",
-                         show_default=True, help="A bar, plain lines, or nothing.")
+            click.option("--progress", type=click.Choice(("auto", "plain", "none")),
+                         default="auto", show_default=True,
+                         help="A bar, plain lines, or nothing.")
         )  # fmt: skip
     if strict:
         wanted.append(click.option("--strict", is_flag=True, help=strict))
@@ -110,11 +124,12 @@ def learning_options() -> Decorator:
     """What to learn, and how."""
     number = click.FLOAT
     return stacked(
-        click.option("--task", type=click.Choice(("classify", "regress", "outliers")),
+        click.option("--task", type=click.Choice(tuple(TASKS)),
                      help="What to learn; by default the target decides."),
-        click.option("--machine", type=click.Choice(MACHINES), default="auto",
-                     show_default=True, help="auto: svc, svr or one-class by the task."),
-        click.option("--kernel", type=click.Choice(KERNELS), help="[rbf]"),
+        click.option("--machine", type=OneOf(machine_names), default="auto",
+                     show_default=True, help="auto: {}, {} or {} by the task.".format(
+                         *map(default_machine, TASKS))),
+        click.option("--kernel", type=OneOf(kernel_names), help="[rbf]"),
         click.option("-C", "--C", "C", type=number, metavar="NUMBER",
                      help="Price of an error [1; regression: the target's std]."),
         click.option("--gamma", type=Gamma(), metavar="NUMBER|scale|auto",
@@ -136,8 +151,7 @@ def learning_options() -> Decorator:
                      help="Stop with what there is after so long."),
         click.option("--class-weight", type=ClassWeight(),
                      metavar="balanced|LABEL=NUMBER,…", help="Factors of C."),
-        click.option("--scale", type=click.Choice(
-                         ("auto", "none", "standard", "minmax", "maxabs")),
+        click.option("--scale", type=click.Choice(("auto", *SCALINGS)),
                      default="auto", show_default=True,
                      help="Scaling of the features, part of the model; auto: standard "
                      "for dense tables, none for LIBSVM text and sparse rows."),
@@ -148,20 +162,3 @@ def learning_options() -> Decorator:
         click.option("--n-features", type=click.IntRange(1, 2**31 - 2), metavar="N",
                      help="Features of LIBSVM text, if DATA does not use the last."),
     )  # fmt: skip
-
-
-def gamma_of(gamma: Any, sigma: float | None, kernel: str | None) -> Any:
-    """The gamma that one of the two options means."""
-    if sigma is None:
-        return gamma
-    if gamma is not None:
-        raise Failure(USAGE, "--gamma and --sigma: give one of the two")
-    if kernel not in (None, "rbf"):
-        raise Failure(USAGE, f"--sigma with --kernel {kernel}: sigma is the width of rbf")
-    if not 0.0 < sigma < float("inf"):
-        raise Failure(USAGE, f"--sigma {sigma:g}: a width must be positive and finite")
-    if 2.0 * sigma * sigma in (0.0, float("inf")):
-        raise Failure(
-            USAGE, f"--sigma {sigma:g}: its square is no float64; scale the data"
-        )
-    return 1.0 / (2.0 * sigma * sigma)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import shielded, unknown_to_click
+from maxmargin.cli.failures import DONE, USAGE, Failure, shielded, unknown_to_click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,10 +80,8 @@ class Program(click.Group):
         **extra: Any,
     ) -> Any:
         """Run; every failure becomes one line on stderr and an exit code."""
-
-        def run() -> Any:
-            return click.Group.main(
-                self,
+        with shielded() as ended:
+            code = super().main(
                 args,
                 prog_name,
                 complete_var,
@@ -91,11 +89,10 @@ class Program(click.Group):
                 windows_expand_args=windows_expand_args,
                 **extra,
             )
-
-        code = shielded(run)
+            ended.code = code or DONE
         if standalone_mode:
-            sys.exit(code)
-        return code
+            sys.exit(ended.code)
+        return ended.code
 
 
 def _libsvm_command(name: str) -> click.Command:
@@ -117,6 +114,18 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
         ctx.exit()
 
 
+def _load_plugins(
+    _ctx: click.Context, _option: click.Parameter, value: Sequence[str]
+) -> None:
+    """Import modules before a command asks for the names that they register."""
+    for name in value:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            msg = f"--plugin {name}: this module cannot be imported"
+            raise Failure(USAGE, f"{msg}, {type(error).__name__}: {error}") from error
+
+
 @click.group(
     cls=Program,
     no_args_is_help=False,
@@ -130,6 +139,10 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the version and exit.",
+)  # fmt: skip
+@click.option(
+    "--plugin", "plugins", multiple=True, expose_value=False, callback=_load_plugins,
+    metavar="MODULE", help="Import a module that registers kernels, solvers, ….",
 )  # fmt: skip
 @click.pass_context
 def program(ctx: click.Context) -> None:

@@ -8,34 +8,32 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.observers.progress import share_done
-from maxmargin.observers.watcher import Guarded
+from maxmargin.observers.progress import Tracker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from maxmargin.errors import Stop
     from maxmargin.solvers.base import Snapshot
+    from maxmargin.workflow.learning import Watch
 
-PATIENCE = 2.0  # seconds in which nobody asks
-LOOKS = 0.1  # seconds between two looks at a run
-LINES = 2.0  # seconds between two lines
+PATIENCE = 2.0  # policy: seconds before anything is shown
+REFRESH = 0.1  # policy: seconds between two looks at a run
+LINES = 2.0  # policy: seconds between two lines
 
 
-class FitProgress(Guarded):
-    r"""How much of a fit is done: :math:`\log(g_0/g)/\log(g_0/t)` over all its problems.
-
-    g is the duality gap, :math:`g_0` the first one, t the gap whose relative value is
-    ``tol``; where there is none, the violation takes its place. It never goes back.
+class FitProgress(Tracker):
+    """Tells a display how much of a fit is done, over all its problems.
 
     Parameters
     ----------
     display : display
-        Whose ``show(fraction, text, seconds)`` is called, two seconds after the start at
+        Its ``show(fraction, text, seconds)`` is called, two seconds after the start at
         first; by one thread at a time.
     tol : float
         The machine's tolerance.
@@ -44,53 +42,38 @@ class FitProgress(Guarded):
     """
 
     def __init__(self, display: Any, *, tol: float, total: int) -> None:
-        super().__init__()
+        super().__init__(tol, total)
         self.display = display
-        self.tol = tol
-        self.total = total
-        self._began = time.monotonic()
         self._due = self._began + PATIENCE
-        self._done = 0
-        self._shown = 0.0
-        # By the state, which is one object as long as a run lasts: names are not unique.
-        self._first: dict[int, tuple[float, float]] = {}
-        self._parts: dict[int, float] = {}
 
     def on_start(self, snapshot: Snapshot) -> None:
         """One more problem."""
-        measures = snapshot.measures
         with self._lock:
-            self._first[id(snapshot.state)] = (measures.gap, measures.violation)
-            self._parts[id(snapshot.state)] = 0.0
+            # Names are not unique; the state is one object as long as a run lasts.
+            self._open(id(snapshot.state), snapshot)
 
     def on_step(self, snapshot: Snapshot) -> None:
         """Look, at most ten times a second."""
         now = time.monotonic()
         with self._lock:
-            if now >= self._due:
-                self._due = now + LOOKS
-                self._look(snapshot, now)
+            run = self._runs.get(id(snapshot.state))
+            if run is None or now < self._due:
+                return
+            self._due = now + REFRESH
+            self._look(run, snapshot)
+            done, total = self.counts
+            text = f"violation {run.violation:.1e}"
+            if self.total > 1:
+                text = f"{done}/{total} problems"
+            self.display.show(self.fraction, text, now - self._began)
 
-    def _look(self, snapshot: Snapshot, now: float) -> None:
-        key, measures = id(snapshot.state), snapshot.measures
-        if key not in self._first:  # it was over before this thread got the lock
-            return
-        share = share_done(self._first[key], measures, self.tol)
-        self._parts[key] = max(self._parts[key], min(0.99, share))
-        running = len(self._parts)
-        done = self._done + sum(self._parts.values())
-        self._shown = max(self._shown, done / max(self.total, self._done + running, 1))
-        text = f"violation {measures.violation:.1e}"
-        if self.total > 1:
-            text = f"{self._done}/{max(self.total, self._done + running)} problems"
-        self.display.show(self._shown, text, now - self._began)
-
-    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:  # noqa: ARG002
-        """One problem less."""
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
+        """One problem less, converged or not."""
         with self._lock:
-            self._first.pop(id(snapshot.state), None)
-            self._parts.pop(id(snapshot.state), None)
-            self._done += 1
+            run = self._runs.pop(id(snapshot.state), None)
+            if run is not None:
+                run.stop, run.fraction = stop, 1.0
+                self._runs[object()] = run  # an id may come again
 
 
 class _Bar:
@@ -146,32 +129,25 @@ class _Lines:
         """Lines end by themselves."""
 
 
-@contextmanager
-def shown_progress(
-    machine: Any, mode: str, *, title: str, problems: int
-) -> Iterator[None]:
-    """Let a machine's fits tell how far they are.
+def watcher(mode: str) -> Watch | None:
+    """What makes the observer of a fit; None where nothing is to be shown.
 
     Parameters
     ----------
-    machine : estimator
-        Its ``callbacks`` are set for the while, and are None again afterwards: they are
-        no part of a model.
     mode : {"auto", "plain", "none"}
         auto is a bar where stderr is a terminal.
-    title : str
-        What is being done.
-    problems : int
-        Binary problems in one fit.
     """
     if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
-        yield
-        return
-    display: Any = _Lines(title) if mode == "plain" else _Bar(title)
-    watching = FitProgress(display, tol=float(machine.tol), total=problems)
-    machine.set_params(callbacks=[watching])
+        return None
+    return partial(_watched, _Lines if mode == "plain" else _Bar)
+
+
+@contextmanager
+def _watched(
+    display_of: Any, title: str, tol: float, total: int
+) -> Iterator[FitProgress]:
+    display = display_of(title)
     try:
-        yield
+        yield FitProgress(display, tol=tol, total=total)
     finally:
-        machine.set_params(callbacks=None)
         display.close()

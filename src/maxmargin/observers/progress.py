@@ -1,4 +1,4 @@
-"""A progress bar on stderr, driven by the logarithm of the duality gap."""
+"""How much of a fit is done, by the logarithm of the duality gap; a bar on stderr."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class _Run:
-    """What a progress bar knows of one binary problem."""
+class Run:
+    """One binary problem: where it began, and where it is."""
 
     first: tuple[float, float] = (math.inf, math.inf)  # gap and violation at the start
     gap: float = math.nan
@@ -32,15 +32,65 @@ class _Run:
     stop: Stop | None = None
 
 
-class Progress(Guarded):
-    r"""A progress bar on stderr, one line for all binary problems.
+class Tracker(Guarded):
+    r"""How much of a fit is done: :math:`\log(g_0/g)/\log(g_0/t)` over its problems.
 
-    The bar shows :math:`\log(g_0/g)/\log(g_0/t)` with g the duality gap, :math:`g_0` the
-    first one, and t the gap whose relative value is ``tol``: a violation of tol leaves
-    at most tol times the sum of all boxes, which is the gap at :math:`\beta=0`, so this
-    is a fair guess, not a promise, and a run that passes it early waits at 99 %.
-    Where there is no finite gap (a hard margin not yet separating) the violation takes
-    its place. The bar never goes back; convergence alone fills it.
+    g is the duality gap, :math:`g_0` the first one, and t the gap whose relative value
+    is ``tol``: a violation of tol leaves at most tol times the sum of all boxes, which is
+    the gap at :math:`\beta=0`, so this is a fair guess, not a promise, and a run that
+    passes it early waits at 99 %. Where there is no finite gap (a hard margin not yet
+    separating) the violation takes its place. The fraction never goes back.
+
+    Parameters
+    ----------
+    tol, total : float, int
+        The solver's tolerance, and the number of binary problems as far as it is known.
+    """
+
+    def __init__(self, tol: float, total: int) -> None:
+        super().__init__()
+        self.tol = tol
+        self.total = total
+        self._reset()
+
+    def _reset(self) -> None:
+        self._runs: dict[object, Run] = {}
+        self._began = time.monotonic()
+        self._shown = 0.0
+
+    @property
+    def fraction(self) -> float:
+        """How much is done, in [0, 1]."""
+        with self._lock:
+            parts = [run.fraction for run in self._runs.values()]
+            done = sum(parts) / max(1, self.total, len(parts))
+            self._shown = max(self._shown, done)
+            return self._shown
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Problems that are solved, and all that there are as far as is known."""
+        over = sum(run.stop is not None for run in self._runs.values())
+        return over, max(self.total, len(self._runs))
+
+    def _open(self, key: object, snapshot: Snapshot) -> None:
+        self._runs[key] = Run()
+        self._look(self._runs[key], snapshot)
+
+    def _look(self, run: Run, snapshot: Snapshot) -> None:
+        measures, run.n_iter = snapshot.measures, snapshot.n_iter
+        run.gap, run.violation = relative_gap(measures), measures.violation
+        if not math.isfinite(run.first[1]):  # some solvers only know it later
+            run.first = (measures.gap, run.violation)
+        share = _share_done(run.first, measures, self.tol)
+        run.fraction = max(run.fraction, min(0.99, share))
+
+
+class Progress(Tracker):
+    """A progress bar on stderr, one line for all binary problems.
+
+    It shows how far the logarithm of the duality gap has come
+    (:class:`~maxmargin.observers.progress.Tracker`); convergence alone fills it.
 
     Parameters
     ----------
@@ -55,31 +105,17 @@ class Progress(Guarded):
     def __init__(
         self, stream: TextIO | None = None, *, tol: float = 1e-3, total: int = 1
     ) -> None:
-        super().__init__()
         self.stream = stream
-        self.tol = number(tol)
-        if not self.tol > 0.0:
+        if not number(tol) > 0.0:
             msg = f"tol={tol!r}: the tolerance must be positive"
             raise InputError(msg)
-        self.total = total
-        self._reset()
+        super().__init__(number(tol), total)
 
     def _reset(self) -> None:
-        self._runs: dict[str, _Run] = {}
-        self._began = time.monotonic()
+        super()._reset()
         # Off a terminal, a fit of less than a second writes one line.
         self._due = self._began + (0.0 if self._terminal() else 1.0)
-        self._shown = 0.0
         self._width = 0  # of what stands on the terminal's unfinished line
-
-    @property
-    def fraction(self) -> float:
-        """How full the bar is, in [0, 1]."""
-        with self._lock:
-            parts = [run.fraction for run in self._runs.values()]
-            done = sum(parts) / max(1, self.total, len(parts))
-            self._shown = max(self._shown, done)
-            return self._shown
 
     def on_start(self, snapshot: Snapshot) -> None:
         """Begin a bar, or a further problem of it."""
@@ -87,8 +123,7 @@ class Progress(Guarded):
             if self._finished() or not self._runs or snapshot.name in self._runs:
                 self.close()
                 self._reset()
-            run = self._runs[snapshot.name] = _Run()
-            self._look(run, snapshot)
+            self._open(snapshot.name, snapshot)
             self._draw(time.monotonic())
 
     def on_step(self, snapshot: Snapshot) -> None:
@@ -129,16 +164,8 @@ class Progress(Guarded):
         return bool(getattr(self._target(), "isatty", bool)())
 
     def _finished(self) -> bool:
-        over = sum(run.stop is not None for run in self._runs.values())
-        return bool(self._runs) and over >= max(self.total, len(self._runs))
-
-    def _look(self, run: _Run, snapshot: Snapshot) -> None:
-        measures, run.n_iter = snapshot.measures, snapshot.n_iter
-        run.gap, run.violation = relative_gap(measures), measures.violation
-        if not math.isfinite(run.first[1]):  # some solvers only know it later
-            run.first = (measures.gap, run.violation)
-        share = share_done(run.first, measures, self.tol)
-        run.fraction = max(run.fraction, min(0.99, share))
+        over, count = self.counts
+        return bool(self._runs) and over >= count
 
     def _draw(self, now: float, *, last: bool = False) -> None:
         stream = self._target()
@@ -171,15 +198,15 @@ class Progress(Guarded):
             clock,
         ]
         stops = [run.stop for run in runs if run.stop is not None]
-        count = max(self.total, len(runs))
+        over, count = self.counts
         if count > 1:
-            parts.insert(1, f"{len(stops)}/{count} problems")
+            parts.insert(1, f"{over}/{count} problems")
         if last:
             parts += [stop.value for stop in stops if not stop.converged][:1]
         return "  ".join(parts)
 
 
-def share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
+def _share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
     """How much of a run is done, from the gap and the violation that it began with."""
     start, now, scale = first[0], measures.gap, max(map(abs, measures[:2]))
     if not (math.isfinite(start) and math.isfinite(now)):

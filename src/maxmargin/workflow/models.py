@@ -10,14 +10,16 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from maxmargin.cli.failures import MISFIT, Failure, blame
 from maxmargin.data_files.columns.cells import shortest
 from maxmargin.data_files.columns.dense import dense_rows
 from maxmargin.data_files.columns.encoder import TableEncoder
-from maxmargin.errors import InputError, ModelFileError
+from maxmargin.data_files.reading import read_table
+from maxmargin.errors import InputError, MisfitError, ModelFileError
+from maxmargin.workflow.preparing import refused_as
 
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
+    from maxmargin.workflow.choices import Choices, Tell
 
 _ZIP = b"PK\x03\x04"
 _LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
@@ -98,13 +100,46 @@ def n_features_of(model: Any) -> int | None:
     return None if found is None else int(found)
 
 
+def read_for_model(data: str, model: Any, choices: Choices, tell: Tell) -> Table:
+    """The table to predict, its columns and its target found as in training."""
+    encoder = encoder_of(model)
+    names = None if encoder is None else encoder.names_
+    target, words = choices.target, []
+    if names is not None:
+        target = target or encoder.target_name_
+        kinds = zip(names, encoder.kinds_, strict=True)
+        words = [name for name, kind in kinds if kind == "words"]
+    classes = getattr(machine_of(model), "classes_", None)
+    if target is not None and classes is not None and classes.dtype.kind in "US":
+        words.append(target)
+    table = read_table(
+        data,
+        format=choices.format,
+        target=target,
+        guess="name" if names is None else "none",
+        required=choices.target is not None,
+        words=words,
+    )
+    if names is not None and not table.columns.keys() <= set(names):
+        extra = [name for name in table.columns if name not in names]
+        shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
+        tell(f"columns that the model does not know are ignored: {shown}")
+    expected = n_features_of(model)
+    if table.format == "libsvm" and expected and table.n_columns < expected:
+        tell(
+            f"{table.source} uses features up to {table.n_columns}; the model knows "
+            f"{expected}, and the others count as 0"
+        )
+    return table
+
+
 def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
     """What the model's ``predict`` takes for a table: the rows, in its columns.
 
     Raises
     ------
-    Failure
-        With exit code 5, where model and data do not fit.
+    MisfitError
+        Where model and data do not go together.
     """
     encoder = encoder_of(model)
     if encoder is not None and encoder.names_ is not None:
@@ -113,7 +148,7 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
                 f"{table.source} has no names of columns, and the model was trained on "
                 f"{len(encoder.names_)} columns by name; give a table with a header"
             )
-            raise Failure(MISFIT, msg)
+            raise MisfitError(msg)
         return table
     if encoder is not None and table.named:
         return table
@@ -128,14 +163,14 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
     moves = isinstance(first, MinMaxScaler) or getattr(first, "with_mean", False)
     if not moves:
         return X
-    with blame(MISFIT):
+    with refused_as(MisfitError):
         return dense_rows(X, source=table.source)
 
 
 def _matrix(table: Table) -> Any:
     if not table.named:
         return table.matrix
-    with blame(MISFIT):
+    with refused_as(MisfitError):
         # The model knows columns by their place: names and categories are of no use.
         encoder = TableEncoder().fit(table)
         if "words" in encoder.kinds_:
@@ -156,15 +191,27 @@ def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
         ways = f"; --ignore-extra leaves them out, train --n-features {found} knows them"
         advice = ways if text else ""
         msg = f"{table.source} has {found} features, the model {expected}{advice}"
-        raise Failure(MISFIT, msg)
+        raise MisfitError(msg)
     if found > expected:
         return X[:, :expected]
     if not text:
         msg = f"{table.source} has {found} features, the model {expected}"
-        raise Failure(MISFIT, msg)
+        raise MisfitError(msg)
     X = X.copy()
     X.resize((X.shape[0], expected))
     return X
+
+
+def answers(model: Any, method: str, rows: Any, path: str) -> Any:
+    """What a method of the model returns; of an altered file, it may well fail."""
+    try:
+        with refused_as(MisfitError):
+            return getattr(model, method)(rows)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        reason = f"the model fails on these rows, {type(error).__name__}: {error}"
+        raise ModelFileError(path, 0, reason) from error
 
 
 def labels_as_text(values: Any) -> list[str]:

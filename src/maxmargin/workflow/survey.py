@@ -19,6 +19,8 @@ from maxmargin.errors import DataFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin.workflow.choices import Choices
+
 IMBALANCED = 10.0  # the largest class over the smallest
 SPREAD = 100.0  # the largest range of a feature over the smallest
 MOST_NAMES = 5
@@ -40,21 +42,15 @@ class Survey:
         self.problems.append(DataFileError(self.source, line, reason))
 
 
-def surveyed(
-    path: str,
-    *,
-    format: str | None,  # noqa: A002
-    target: str | None,
-    task: str | None,
-    impute: str | None,
-) -> Survey:
+def surveyed(path: str, choices: Choices) -> Survey:
     """Read a file as far as that is possible, and look at what is in it."""
+    task, impute = choices.task, choices.impute
     found = Survey("<stdin>" if path == "-" else path)
     try:
         table = read_table(
             path,
-            format=format,
-            target=target,
+            format=choices.format,
+            target=choices.target,
             guess="name" if task == "outliers" else "last",
             report=found.problems.append,
         )

@@ -8,7 +8,8 @@ import click
 
 from maxmargin.cli.failures import BAD_DATA, DONE
 from maxmargin.cli.options import data_options, output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.output import Voice
+from maxmargin.workflow.choices import TASKS, Choices
 
 if TYPE_CHECKING:
     from maxmargin.workflow.survey import Survey
@@ -25,28 +26,21 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--task",
-    type=click.Choice(("classify", "regress", "outliers")),
+    type=click.Choice(tuple(TASKS)),
     help="What is to be learnt; by default the target decides.",
 )
 @data_options()
 @output_options()
-def command(**options: Any) -> int:
+def command(data: str, limit: int, json_: bool, quiet: bool, **choices: Any) -> int:
     """List the problems of DATA as file:line: reason, and say what the data are like.
 
     Exit code 3 if there is a problem that training would refuse. Oddities that it would
     not (constant columns, duplicates, classes of very different sizes) are told as well.
     """
-    voice = Voice("check", json=options["json_"], quiet=options["quiet"])
+    voice = Voice("check", json=json_, quiet=quiet)
     from maxmargin.workflow.survey import surveyed
 
-    survey = surveyed(
-        options["data"],
-        format=options["format_"],
-        target=options["target"],
-        task=options["task"],
-        impute=options["impute"],
-    )
-    limit = options["limit"]
+    survey = surveyed(data, Choices(**choices))
     for problem in survey.problems[:limit]:
         voice.line(str(problem))
     if len(survey.problems) > limit:

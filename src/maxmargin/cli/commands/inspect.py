@@ -9,32 +9,30 @@ import click
 
 from maxmargin.cli.failures import DONE
 from maxmargin.cli.options import output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.output import Voice
 
 
 @click.command("inspect")
 @click.argument("model")
 @output_options()
-def command(**options: Any) -> int:
+def command(model: str, json_: bool, quiet: bool) -> int:
     """Show a model: machine, parameters, certificate, support vectors, origin.
 
     Of a .maxmargin file only the header is read, of LIBSVM's text everything.
     """
-    voice = Voice("inspect", json=options["json_"], quiet=options["quiet"])
+    voice = Voice("inspect", json=json_, quiet=quiet)
     from maxmargin.workflow.models import is_own_file
 
-    path = options["model"]
-    facts = _own(path) if is_own_file(path) else _libsvm(path)
-    voice.know(model=path, bytes=Path(path).stat().st_size, **facts)
-    _tell(path, facts, voice)
+    if is_own_file(model):
+        from maxmargin.persist import header
+
+        facts = header(model)
+    else:
+        facts = _libsvm(model)
+    voice.know(model=model, bytes=Path(model).stat().st_size, **facts)
+    _tell(model, facts, voice)
     voice.finish()
     return DONE
-
-
-def _own(path: str) -> dict[str, Any]:
-    from maxmargin.persist import header
-
-    return header(path)
 
 
 def _libsvm(path: str) -> dict[str, Any]:

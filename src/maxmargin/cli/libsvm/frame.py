@@ -31,20 +31,23 @@ def run_program(
     argv : list of str
         The arguments.
     """
-
-    def called() -> int:
+    with shielded(program) as ended:
         if not argv:
             click.echo(usage, nl=False)
-            return USAGE
-        from maxmargin.libsvm.options import UsageError
+            ended.code = USAGE
+        else:
+            ended.code = _called(program, run, argv)
+    return ended.code
 
-        try:
-            return run(argv)
-        except UsageError as error:
-            hint = f"({program} without arguments lists the options)"
-            raise Failure(USAGE, f"{error} {hint}") from error
 
-    return shielded(called, program)
+def _called(program: str, run: Callable[[list[str]], int], argv: list[str]) -> int:
+    from maxmargin.libsvm.options import UsageError
+
+    try:
+        return run(argv)
+    except UsageError as error:
+        hint = f"({program} without arguments lists the options)"
+        raise Failure(USAGE, f"{error} {hint}") from error
 
 
 def warn(program: str, text: str) -> None:

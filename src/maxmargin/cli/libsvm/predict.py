@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli.libsvm.frame import opened, run_program
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

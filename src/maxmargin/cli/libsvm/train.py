@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli.failures import DONE, INTERRUPTED, Failure
 from maxmargin.cli.libsvm.frame import line_of_row, opened, run_program, warn
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
