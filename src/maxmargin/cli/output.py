@@ -11,11 +11,14 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from maxmargin.cli.failures import USAGE, Failure
+
+if TYPE_CHECKING:
+    from maxmargin.workflow.learning import Watch
 
 SCHEMA_VERSION = 1
 """Of what ``--json`` prints; it rises when a key changes its meaning or goes."""
@@ -70,6 +73,18 @@ class Voice:
         """A line about the file that is the result."""
         if not self.quiet:
             self.line(text)
+
+    def watch(self, progress: str) -> Watch | None:
+        """What makes the observer of a fit; None where no progress is to be shown.
+
+        ``progress`` is "plain", "none" or "auto", which is a bar on a terminal.
+        """
+        shown = progress == "plain" or (progress == "auto" and sys.stderr.isatty())
+        if self.quiet or not shown:
+            return None
+        from maxmargin.cli.progress import watcher
+
+        return watcher(plain=progress == "plain")
 
     def know(self, **facts: Any) -> None:
         """Facts for the JSON object."""

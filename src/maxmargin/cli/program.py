@@ -70,26 +70,11 @@ class Program(click.Group):
         with unknown_to_click():
             return super().invoke(ctx)
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
         """Run; every failure becomes one line on stderr and an exit code."""
         with shielded() as ended:
-            code = super().main(
-                args,
-                prog_name,
-                complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
-            ended.code = code or DONE
+            run: Any = super().main  # whose overloads do not take *args
+            ended.code = run(*args, standalone_mode=False, **options) or DONE
         if standalone_mode:
             sys.exit(ended.code)
         return ended.code

@@ -1,153 +1,103 @@
-"""Progress of a fit on stderr: a bar on a terminal, lines, or nothing.
+"""Progress of a fit on stderr: a bar on a terminal, or lines.
 
 Nothing is shown of work that takes less than two seconds.
 """
 
 from __future__ import annotations
 
-import sys
-import time
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from maxmargin.observers.progress import Tracker
+from maxmargin.observers import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from maxmargin.errors import Stop
     from maxmargin.solvers.base import Snapshot
     from maxmargin.workflow.learning import Watch
 
 PATIENCE = 2.0  # policy: seconds before anything is shown
-REFRESH = 0.1  # policy: seconds between two looks at a run
-LINES = 2.0  # policy: seconds between two lines
 
 
-class FitProgress(Tracker):
-    """Tells a display how much of a fit is done, over all its problems.
+class _FitProgress(Progress):
+    """The book of :class:`~maxmargin.observers.Progress` with a display of its own."""
 
-    Parameters
-    ----------
-    display : display
-        Its ``show(fraction, text, seconds)`` is called, two seconds after the start at
-        first; by one thread at a time.
-    tol : float
-        The machine's tolerance.
-    total : int
-        Binary problems that are to be solved, as far as is known.
-    """
+    pause: ClassVar[float]  # policy: seconds from one display to the next
 
-    def __init__(self, display: Any, *, tol: float, total: int) -> None:
-        super().__init__(tol, total)
-        self.display = display
+    def __init__(self, title: str, tol: float, total: int) -> None:
+        self.title = title
+        super().__init__(tol=tol, total=total)
+
+    def _reset(self) -> None:
+        super()._reset()
         self._due = self._began + PATIENCE
 
-    def on_start(self, snapshot: Snapshot) -> None:
-        """One more problem."""
-        with self._lock:
-            # Names are not unique; the state is one object as long as a run lasts.
-            self._open(id(snapshot.state), snapshot)
-
-    def on_step(self, snapshot: Snapshot) -> None:
-        """Look, at most ten times a second."""
-        now = time.monotonic()
-        with self._lock:
-            run = self._runs.get(id(snapshot.state))
-            if run is None or now < self._due:
-                return
-            self._due = now + REFRESH
-            self._look(run, snapshot)
-            done, total = self.counts
-            text = f"violation {run.violation:.1e}"
-            if self.total > 1:
-                text = f"{done}/{total} problems"
-            self.display.show(self.fraction, text, now - self._began)
+    def _key(self, snapshot: Snapshot) -> object:
+        # Names are not unique; the state is one object as long as a run lasts.
+        return id(snapshot.state)
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
-        """One problem less, converged or not."""
         with self._lock:
+            super().on_stop(snapshot, stop)
             run = self._runs.pop(id(snapshot.state), None)
             if run is not None:
-                run.stop, run.fraction = stop, 1.0
-                self._runs[object()] = run  # an id may come again
+                self._runs[object()] = run  # the number may come again
+
+    def _draw(self, now: float, *, last: bool = False) -> None:  # noqa: ARG002
+        if now < self._due:
+            return
+        self._due = now + self.pause
+        text = f"violation {max(run.violation for run in self._runs.values()):.1e}"
+        if self.total > 1:
+            over, count = self.counts
+            text = f"{over}/{count} problems"
+        self._show(text, now - self._began)
+
+    def _show(self, text: str, seconds: float) -> None:
+        raise NotImplementedError
 
 
-class _Bar:
-    """A bar of rich on stderr, gone when it is done."""
+class _Bar(_FitProgress):
+    """A bar of rich on stderr, gone when it is closed."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._bar: Any = None
+    pause = 0.1
+    _bar: Any = None
 
-    def show(self, fraction: float, text: str, seconds: float) -> None:  # noqa: ARG002
+    def _show(self, text: str, seconds: float) -> None:  # noqa: ARG002
         if self._bar is None:
+            from rich import progress
             from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                Progress,
-                TaskProgressColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
 
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[text]}"),
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}"),
+                progress.BarColumn(),
+                progress.TaskProgressColumn(),
+                progress.TimeElapsedColumn(),
+                progress.TextColumn("{task.fields[text]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task(self._title, total=1.0, text="")
+            self._task = self._bar.add_task(self.title, total=1.0, text="")
             self._bar.start()
-        self._bar.update(self._task, completed=fraction, text=text)
+        self._bar.update(self._task, completed=self.fraction, text=text)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
-class _Lines:
+class _Lines(_FitProgress):
     """A line every two seconds."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._due = 0.0
+    pause = 2.0
 
-    def show(self, fraction: float, text: str, seconds: float) -> None:
-        if seconds >= self._due:
-            self._due = seconds + LINES
-            percent = f"{int(100 * fraction):3d} %"
-            click.echo(f"{self._title}: {percent}, {text}, {seconds:.0f} s", err=True)
-
-    def close(self) -> None:
-        """Lines end by themselves."""
+    def _show(self, text: str, seconds: float) -> None:
+        percent = f"{int(100 * self.fraction):3d} %"
+        click.echo(f"{self.title}: {percent}, {text}, {seconds:.0f} s", err=True)
 
 
-def watcher(mode: str) -> Watch | None:
-    """What makes the observer of a fit; None where nothing is to be shown.
-
-    Parameters
-    ----------
-    mode : {"auto", "plain", "none"}
-        auto is a bar where stderr is a terminal.
-    """
-    if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
-        return None
-    return partial(_watched, _Lines if mode == "plain" else _Bar)
-
-
-@contextmanager
-def _watched(
-    display_of: Any, title: str, tol: float, total: int
-) -> Iterator[FitProgress]:
-    display = display_of(title)
-    try:
-        yield FitProgress(display, tol=tol, total=total)
-    finally:
-        display.close()
+def watcher(*, plain: bool) -> Watch:
+    """What makes the observer of a fit: it writes lines, or else draws a bar."""
+    display = _Lines if plain else _Bar
+    return lambda title, tol, total: closing(display(title, tol, total))

@@ -1,4 +1,4 @@
-"""How much of a fit is done, by the logarithm of the duality gap; a bar on stderr."""
+"""How much of a fit is done, by the logarithm of the duality gap: a bar on stderr."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Run:
+class _Run:
     """One binary problem: where it began, and where it is."""
 
     first: tuple[float, float] = (math.inf, math.inf)  # gap and violation at the start
@@ -32,65 +32,15 @@ class Run:
     stop: Stop | None = None
 
 
-class Tracker(Guarded):
-    r"""How much of a fit is done: :math:`\log(g_0/g)/\log(g_0/t)` over its problems.
+class Progress(Guarded):
+    r"""A progress bar on stderr, one line for all binary problems.
 
-    g is the duality gap, :math:`g_0` the first one, and t the gap whose relative value
-    is ``tol``: a violation of tol leaves at most tol times the sum of all boxes, which is
-    the gap at :math:`\beta=0`, so this is a fair guess, not a promise, and a run that
-    passes it early waits at 99 %. Where there is no finite gap (a hard margin not yet
-    separating) the violation takes its place. The fraction never goes back.
-
-    Parameters
-    ----------
-    tol, total : float, int
-        The solver's tolerance, and the number of binary problems as far as it is known.
-    """
-
-    def __init__(self, tol: float, total: int) -> None:
-        super().__init__()
-        self.tol = tol
-        self.total = total
-        self._reset()
-
-    def _reset(self) -> None:
-        self._runs: dict[object, Run] = {}
-        self._began = time.monotonic()
-        self._shown = 0.0
-
-    @property
-    def fraction(self) -> float:
-        """How much is done, in [0, 1]."""
-        with self._lock:
-            parts = [run.fraction for run in self._runs.values()]
-            done = sum(parts) / max(1, self.total, len(parts))
-            self._shown = max(self._shown, done)
-            return self._shown
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        """Problems that are solved, and all that there are as far as is known."""
-        over = sum(run.stop is not None for run in self._runs.values())
-        return over, max(self.total, len(self._runs))
-
-    def _open(self, key: object, snapshot: Snapshot) -> None:
-        self._runs[key] = Run()
-        self._look(self._runs[key], snapshot)
-
-    def _look(self, run: Run, snapshot: Snapshot) -> None:
-        measures, run.n_iter = snapshot.measures, snapshot.n_iter
-        run.gap, run.violation = relative_gap(measures), measures.violation
-        if not math.isfinite(run.first[1]):  # some solvers only know it later
-            run.first = (measures.gap, run.violation)
-        share = _share_done(run.first, measures, self.tol)
-        run.fraction = max(run.fraction, min(0.99, share))
-
-
-class Progress(Tracker):
-    """A progress bar on stderr, one line for all binary problems.
-
-    It shows how far the logarithm of the duality gap has come
-    (:class:`~maxmargin.observers.progress.Tracker`); convergence alone fills it.
+    The bar shows :math:`\log(g_0/g)/\log(g_0/t)` with g the duality gap, :math:`g_0` the
+    first one, and t the gap whose relative value is ``tol``: a violation of tol leaves
+    at most tol times the sum of all boxes, which is the gap at :math:`\beta=0`, so this
+    is a fair guess, not a promise, and a run that passes it early waits at 99 %.
+    Where there is no finite gap (a hard margin not yet separating) the violation takes
+    its place. The bar never goes back; convergence alone fills it.
 
     Parameters
     ----------
@@ -105,32 +55,54 @@ class Progress(Tracker):
     def __init__(
         self, stream: TextIO | None = None, *, tol: float = 1e-3, total: int = 1
     ) -> None:
+        super().__init__()
         self.stream = stream
-        if not number(tol) > 0.0:
+        self.tol = number(tol)
+        if not self.tol > 0.0:
             msg = f"tol={tol!r}: the tolerance must be positive"
             raise InputError(msg)
-        super().__init__(number(tol), total)
+        self.total = total
+        self._reset()
 
     def _reset(self) -> None:
-        super()._reset()
+        self._runs: dict[object, _Run] = {}
+        self._began = time.monotonic()
         # Off a terminal, a fit of less than a second writes one line.
         self._due = self._began + (0.0 if self._terminal() else 1.0)
+        self._shown = 0.0
         self._width = 0  # of what stands on the terminal's unfinished line
+
+    @property
+    def fraction(self) -> float:
+        """How full the bar is, in [0, 1]."""
+        with self._lock:
+            parts = [run.fraction for run in self._runs.values()]
+            done = sum(parts) / max(1, self.total, len(parts))
+            self._shown = max(self._shown, done)
+            return self._shown
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Problems that are solved, and all that there are as far as is known."""
+        over = sum(run.stop is not None for run in self._runs.values())
+        return over, max(self.total, len(self._runs))
 
     def on_start(self, snapshot: Snapshot) -> None:
         """Begin a bar, or a further problem of it."""
         with self._lock:
-            if self._finished() or not self._runs or snapshot.name in self._runs:
+            key = self._key(snapshot)
+            if self._finished() or not self._runs or key in self._runs:
                 self.close()
                 self._reset()
-            self._open(snapshot.name, snapshot)
+            run = self._runs[key] = _Run()
+            self._look(run, snapshot)
             self._draw(time.monotonic())
 
     def on_step(self, snapshot: Snapshot) -> None:
         """Move the bar, at most ten times a second for each problem."""
         now = time.monotonic()
         with self._lock:
-            run = self._runs.get(snapshot.name)
+            run = self._runs.get(self._key(snapshot))
             if run is not None and now >= run.due:
                 run.due = now + 0.1
                 self._look(run, snapshot)
@@ -139,7 +111,7 @@ class Progress(Tracker):
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
         """Count a problem as done; the last one ends the line."""
         with self._lock:
-            run = self._runs.get(snapshot.name)
+            run = self._runs.get(self._key(snapshot))
             if stop is None:  # the run failed: make way for the traceback
                 self.close()
                 self._runs.clear()
@@ -163,9 +135,21 @@ class Progress(Tracker):
     def _terminal(self) -> bool:
         return bool(getattr(self._target(), "isatty", bool)())
 
+    def _key(self, snapshot: Snapshot) -> object:
+        """What tells one problem of a fit from the others."""
+        return snapshot.name
+
     def _finished(self) -> bool:
         over, count = self.counts
         return bool(self._runs) and over >= count
+
+    def _look(self, run: _Run, snapshot: Snapshot) -> None:
+        measures, run.n_iter = snapshot.measures, snapshot.n_iter
+        run.gap, run.violation = relative_gap(measures), measures.violation
+        if not math.isfinite(run.first[1]):  # some solvers only know it later
+            run.first = (measures.gap, run.violation)
+        share = _share_done(run.first, measures, self.tol)
+        run.fraction = max(run.fraction, min(0.99, share))
 
     def _draw(self, now: float, *, last: bool = False) -> None:
         stream = self._target()

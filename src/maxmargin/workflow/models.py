@@ -185,17 +185,12 @@ def _matrix(table: Table) -> Any:
 
 def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
     """LIBSVM text leaves zeros out, the last ones too; nothing else may be missing."""
-    found = X.shape[1]
-    text = table.format == "libsvm"
-    if found > expected and not (text and ignore_extra):
-        ways = f"; --ignore-extra leaves them out, train --n-features {found} knows them"
-        advice = ways if text else ""
-        msg = f"{table.source} has {found} features, the model {expected}{advice}"
-        raise MisfitError(msg)
-    if found > expected:
-        return X[:, :expected]
-    if not text:
+    found, text = X.shape[1], table.format == "libsvm"
+    if not text or (found > expected and not ignore_extra):
         msg = f"{table.source} has {found} features, the model {expected}"
+        if text:
+            msg += f"; --ignore-extra leaves them out, train --n-features {found} knows"
+            msg += " them"
         raise MisfitError(msg)
     X = X.copy()
     X.resize((X.shape[0], expected))

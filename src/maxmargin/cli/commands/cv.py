@@ -34,7 +34,6 @@ def command(
     on the training rows of each fold alone.
     """
     voice, chosen = Voice("cv", json=json_, quiet=quiet), Choices(**choices)
-    from maxmargin.cli.progress import watcher
     from maxmargin.workflow.folds import cross_validate
     from maxmargin.workflow.learning import planned, read_for_learning
     from maxmargin.workflow.machines import machine_facts, machine_line
@@ -43,8 +42,7 @@ def command(
     plan = planned(table, chosen, voice.note)
     voice.tell_notes()
     k = chosen.folds or 0
-    watch = watcher("none" if quiet else progress)
-    found = cross_validate(plan, k, chosen.seed, watch=watch)
+    found = cross_validate(plan, k, chosen.seed, watch=voice.watch(progress))
     voice.figure("machine", machine_line(plan.machine))
     for label, text in found.lines():
         voice.figure(label, text)

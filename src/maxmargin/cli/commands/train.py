@@ -61,7 +61,6 @@ def command(
     voice, chosen = Voice("train", json=json_, quiet=quiet), Choices(**choices)
     output = _output(data, output, libsvm=libsvm)
     checked_output(output, data)
-    from maxmargin.cli.progress import watcher
     from maxmargin.persist import data_hash
     from maxmargin.workflow.learning import fit, planned, read_for_learning
     from maxmargin.workflow.models import is_libsvm_name, save_model
@@ -73,7 +72,7 @@ def command(
     if is_libsvm_name(output):
         _refuse_preprocessing(plan, output)
     voice.tell_notes()
-    watch = watcher("none" if quiet else progress)
+    watch = voice.watch(progress)
     fitted = fit(plan, tell=voice.note, watch=watch)
     model = fitted.model
     if is_libsvm_name(output) and plan.encoder is not None:

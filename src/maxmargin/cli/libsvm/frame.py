@@ -36,18 +36,14 @@ def run_program(
             click.echo(usage, nl=False)
             ended.code = USAGE
         else:
-            ended.code = _called(program, run, argv)
+            from maxmargin.libsvm.options import UsageError
+
+            try:
+                ended.code = run(argv)
+            except UsageError as error:
+                hint = f"({program} without arguments lists the options)"
+                raise Failure(USAGE, f"{error} {hint}") from error
     return ended.code
-
-
-def _called(program: str, run: Callable[[list[str]], int], argv: list[str]) -> int:
-    from maxmargin.libsvm.options import UsageError
-
-    try:
-        return run(argv)
-    except UsageError as error:
-        hint = f"({program} without arguments lists the options)"
-        raise Failure(USAGE, f"{error} {hint}") from error
 
 
 def warn(program: str, text: str) -> None:
