@@ -20,38 +20,35 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 class Failure(Exception):  # noqa: N818 - it is caught here, and never seen
-    """The end of a command: an exit code, and what people are told."""
+    """The end of a command: an exit code, and the line that people read."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-class _EnoughRead(Exception):  # noqa: N818 - nothing is wrong
-    """Whoever read our output (``| head``) has closed it."""
-
-
 @contextmanager
 def unknown_to_click() -> Iterator[None]:
-    """Name what click would answer with an empty line, or with exit code 1."""
+    """Keep Ctrl-C and a closed pipe (``| head``) from click, which ends otherwise."""
     try:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt as pressed:
         raise Failure(INTERRUPTED, "interrupted") from pressed
     except BrokenPipeError as closed:
-        raise _EnoughRead from closed
+        _detach_stdout()
+        raise click.exceptions.Exit(DONE) from closed
 
 
 class Ended:
-    """The exit code of a command; the command itself sets it where it ends well."""
+    """The exit code of a command; a command that ends well sets it by itself."""
 
     code: int = DONE
 
 
 @contextmanager
 def shielded(program: str = "maxmargin") -> Iterator[Ended]:
-    """Turn what goes wrong in here into an exit code, and tell it in one line.
+    """Turn an exception in this block into an exit code and one line on stderr.
 
     Parameters
     ----------
@@ -64,7 +61,7 @@ def shielded(program: str = "maxmargin") -> Iterator[Ended]:
         with _plain_warnings(program):
             yield ended
             sys.stdout.flush()
-    except (_EnoughRead, BrokenPipeError):
+    except BrokenPipeError:
         _detach_stdout()
         ended.code = DONE
     except (KeyboardInterrupt, click.Abort):
@@ -86,10 +83,10 @@ def shielded(program: str = "maxmargin") -> Iterator[Ended]:
 
 
 def _attach_streams() -> None:
-    """Standard streams that the caller has closed (``>&-``), so that all code may write.
+    """Replace standard streams that the caller has closed (``>&-``): Python has None.
 
-    Python has None for them. What is written to stdout is missed when it is flushed, as
-    in a process that writes to the closed stream; stderr is where that would be told.
+    Text for stdout then fails when it is flushed, as in a process that writes to the
+    closed stream; text for stderr is dropped.
     """
     if sys.stdout is None:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
@@ -98,15 +95,13 @@ def _attach_streams() -> None:
 
 
 def _detach_stdout() -> None:
-    """Let what was not written go: Python would complain at its exit, when it flushes."""
-    with suppress(
-        io.UnsupportedOperation
-    ):  # a stream of Python's own has nothing to flush
+    """Drop the rest of the output: Python would complain when it flushes at its exit."""
+    with suppress(io.UnsupportedOperation):  # Python's own streams need no flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _judged(error: Exception) -> tuple[int, str]:
-    """Exit code and words for an exception that no command has caught."""
+    """Exit code and line for an exception that no command has caught."""
     unknown = (
         f"internal error, {type(error).__name__}: {error} "
         "(MAXMARGIN_TRACEBACK=1 shows where)"
@@ -125,7 +120,7 @@ def _judged(error: Exception) -> tuple[int, str]:
     ]
     if file is not None:
         ends.append((OSError, USAGE, f"{file}: {reason}"))
-    elif reason:  # whoever writes to files names them
+    elif reason:  # all code that writes to files names them
         ends.append((OSError, INTERNAL, f"cannot write to standard output: {reason}"))
     ends.append((Exception, INTERNAL, unknown))
     return next(end[1:] for end in ends if isinstance(error, end[0]))
@@ -145,13 +140,13 @@ def _one_line(text: str) -> str:
 
 
 def _tell(line: str) -> None:
-    with suppress(OSError):  # stderr is full or closed: there is nobody left to tell
+    with suppress(OSError):  # stderr is full or closed
         click.echo(line, err=True)
 
 
 @contextmanager
 def _plain_warnings(program: str) -> Iterator[None]:
-    """Warnings as lines for people; those for programmers are left out."""
+    """Show warnings as one line each, once; leave out those for programmers."""
     told: set[str] = set()
 
     def show(

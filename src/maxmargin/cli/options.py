@@ -1,4 +1,4 @@
-"""Options that several commands share, named after the fields of Choices."""
+"""Options that several commands share; their names are the fields of Choices."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class OneOf(click.Choice):  # type: ignore[type-arg]
-    """One of the names that a function returns; plugins may have added some by then."""
+    """One of the names that a function returns; a plugin may add names before parsing."""
 
     def __init__(self, names: Callable[[], Sequence[str]]) -> None:
         self._names = names
@@ -28,7 +28,7 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
 
     @property
     def choices(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The names there are now."""
+        """The names at this moment."""
         return tuple(self._names())
 
 
@@ -87,7 +87,7 @@ def stacked(*options: Decorator) -> Decorator:
 
 
 def data_options(*, target: bool = True) -> Decorator:
-    """How a file of data is to be read."""
+    """Options for reading a file of data."""
     wanted = [
         click.option("--format", type=click.Choice(FORMATS),
                      help="Format of DATA; by default its extension says it."),
@@ -104,7 +104,7 @@ def data_options(*, target: bool = True) -> Decorator:
 
 
 def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
-    """How a command speaks."""
+    """Options for the output of a command."""
     wanted = [
         click.option("--json", "json_", is_flag=True, help="Print one JSON object."),
         click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
@@ -121,15 +121,15 @@ def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
 
 
 def learning_options() -> Decorator:
-    """What to learn, and how."""
+    """Options for a fit."""
     number = click.FLOAT
     return stacked(
         click.option("--task", type=click.Choice(tuple(TASKS)),
-                     help="What to learn; by default the target decides."),
+                     help="Task; by default the target decides."),
         click.option("--machine", type=OneOf(machine_names), default="auto",
                      show_default=True, help="auto: {}, {} or {} by the task.".format(
                          *map(default_machine, TASKS))),
-        click.option("--kernel", type=OneOf(kernel_names), help="[rbf]"),
+        click.option("--kernel", type=OneOf(kernel_names), help="Kernel [rbf]."),
         click.option("-C", "--C", "C", type=number, metavar="NUMBER",
                      help="Price of an error [1; regression: the target's std]."),
         click.option("--gamma", type=Gamma(), metavar="NUMBER|scale|auto",
@@ -140,25 +140,26 @@ def learning_options() -> Decorator:
         click.option("--coef0", type=number, metavar="NUMBER",
                      help="Constant of the poly and sigmoid kernels [0]."),
         click.option("--nu", type=number, metavar="NUMBER",
-                     help="Of nu-svc, nu-svr, one-class and svdd [0.5]."),
+                     help="Share of errors, for nu-svc, nu-svr, one-class, svdd [0.5]."),
         click.option("--epsilon", type=number, metavar="NUMBER",
                      help="Half width of the tube of svr [0.1 of the target's std]."),
-        click.option("--solver", metavar="NAME", help="How to solve it [auto]."),
+        click.option("--solver", metavar="NAME", help="Solver [auto]."),
         click.option("--tol", type=number, metavar="NUMBER",
                      help="Tolerance [the machine's]."),
         click.option("--max-iter", type=int, help="Limit on iterations [none]."),
         click.option("--time-limit", type=number, metavar="SECONDS",
-                     help="Stop with what there is after so long."),
+                     help="Stop after this time, and keep the model so far."),
         click.option("--class-weight", type=ClassWeight(),
-                     metavar="balanced|LABEL=NUMBER,…", help="Factors of C."),
+                     metavar="balanced|LABEL=NUMBER,…", help="Factors of C by class."),
         click.option("--scale", type=click.Choice(("auto", *SCALINGS)),
                      default="auto", show_default=True,
                      help="Scaling of the features, part of the model; auto: standard "
                      "for dense tables, none for LIBSVM text and sparse rows."),
         click.option("--probability", is_flag=True, help="Learn probabilities too."),
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0,
-                     show_default=True, help="Of folds and random solvers."),
-        click.option("--jobs", type=int, help="Threads [every core]; results are equal."),
+                     show_default=True, help="Seed of folds and of random solvers."),
+        click.option("--jobs", type=int,
+                     help="Threads [every core]; they do not change results."),
         click.option("--n-features", type=click.IntRange(1, 2**31 - 2), metavar="N",
-                     help="Features of LIBSVM text, if DATA does not use the last."),
+                     help="Number of features of LIBSVM text, if DATA lacks the last."),
     )  # fmt: skip

@@ -1,7 +1,4 @@
-"""What a command tells, and where it may write.
-
-Notes go to stderr, results to stdout, as text or as JSON.
-"""
+"""The output of a command: notes on stderr, results on stdout or in a file."""
 
 from __future__ import annotations
 
@@ -21,12 +18,12 @@ if TYPE_CHECKING:
     from maxmargin.workflow.learning import Watch
 
 SCHEMA_VERSION = 1
-"""Of what ``--json`` prints; it rises when a key changes its meaning or goes."""
+"""Version of the JSON objects; it rises when a key changes its meaning or goes."""
 
 
 @dataclass
 class Voice:
-    """How a command speaks.
+    """Writes notes and results of a command, as text or as one JSON object.
 
     Parameters
     ----------
@@ -46,38 +43,38 @@ class Voice:
     _waiting: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
-        """A line for stderr about what was decided, told when the work begins.
+        """Keep a line about a decision, for stderr when the work begins.
 
-        What fails before that has one line only: the reason.
+        A command that fails before that has one line only: the reason.
         """
         if not self.quiet:
             self._waiting.append(text)
 
     def tell_notes(self) -> None:
-        """Write the notes that wait."""
+        """Write the notes that were kept."""
         for text in self._waiting:
             click.echo(text, err=True)
         self._waiting.clear()
 
     def line(self, text: str = "") -> None:
-        """A line of the result, for people; the notes that wait come before it."""
+        """Write a line of the result, unless it is JSON; notes come before it."""
         self.tell_notes()
         if not self.json:
             click.echo(text, color=_colour())
 
     def figure(self, label: str, text: str) -> None:
-        """A line of the result: a label and its value."""
+        """Write a line of the result: a label and its value."""
         self.line(click.style(f"{label:<12}", bold=True) + text)
 
     def wrote(self, text: str) -> None:
-        """A line about the file that is the result."""
+        """Write a line about the file that holds the result."""
         if not self.quiet:
             self.line(text)
 
     def watch(self, progress: str) -> Watch | None:
-        """What makes the observer of a fit; None where no progress is to be shown.
+        """Return a maker of observers that show progress, or None to show nothing.
 
-        ``progress`` is "plain", "none" or "auto", which is a bar on a terminal.
+        ``progress`` is "plain" (lines), "none", or "auto" (a bar on a terminal).
         """
         shown = progress == "plain" or (progress == "auto" and sys.stderr.isatty())
         if self.quiet or not shown:
@@ -87,11 +84,11 @@ class Voice:
         return watcher(plain=progress == "plain")
 
     def know(self, **facts: Any) -> None:
-        """Facts for the JSON object."""
+        """Add facts to the JSON object."""
         self.known |= facts
 
     def finish(self) -> None:
-        """Write what waits; print the JSON object, if that is how the command speaks."""
+        """Write the notes that were kept, and the JSON object if there is one."""
         self.tell_notes()
         if self.json:
             told = {"schema_version": SCHEMA_VERSION, "command": self.command}
@@ -102,13 +99,13 @@ class Voice:
 
 
 def _colour() -> bool | None:
-    """False where colour is unwanted; None leaves it to whether stdout is a terminal."""
+    """False: no colour; None: click decides, as stdout may be a terminal."""
     seen = sys.stdout is not None and sys.stdout.isatty()
     return None if seen and not os.environ.get("NO_COLOR") else False
 
 
 def plain(value: Any) -> Any:
-    """Anything as JSON has it: NaN is null, an infinity the text "inf" or "-inf"."""
+    """Any value in JSON's types: NaN is null, an infinity the text "inf" or "-inf"."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -123,14 +120,14 @@ def plain(value: Any) -> Any:
 
 
 def checked_output(path: str | None, *inputs: str | None) -> None:
-    """Refuse a place that nothing can be written to, before hours of work.
+    """Refuse, before hours of work, a file that a command cannot or must not write.
 
     Parameters
     ----------
     path : str or None
-        Where a command is to write; None is nowhere, or standard output.
+        The file to write; None is no file, or standard output.
     *inputs : str or None
-        Files that it reads, none of which may be lost.
+        Files to read, which must not be overwritten.
     """
     if path is None:
         return

@@ -19,10 +19,10 @@ COMMANDS = {
     "cv": "Cross-validate: how good would a model be?",
     "scale": "Bring features to a common scale.",
     "check": "Find the problems of a file of data.",
-    "inspect": "Show what a model is, and how good its proof.",
+    "inspect": "Show a model and its certificate.",
     "convert": "Convert data or models to another format.",
 }
-"""The commands, and what they do; their modules have their names."""
+"""The commands, with a line of help for each; modules have the same names."""
 
 LIBSVM = {
     "svm-train": "LIBSVM's svm-train: its flags, its files, its output.",
@@ -33,7 +33,7 @@ LIBSVM = {
 
 
 class RawCommand(click.Command):
-    """A command that gets its arguments as they are: LIBSVM's flags are not click's."""
+    """A command that parses its arguments itself: LIBSVM's flags are not click's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep everything, ``-h`` and ``--`` too."""
@@ -42,7 +42,7 @@ class RawCommand(click.Command):
 
 
 class Program(click.Group):
-    """Commands whose modules are imported when they are called, not for ``--help``."""
+    """Commands; the module of each is imported when it is called, not for ``--help``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names in the order in which they are shown."""
@@ -66,7 +66,7 @@ class Program(click.Group):
                 formatter.write_dl(list(commands.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what click would handle in its own way is ours."""
+        """Run a command."""
         with unknown_to_click():
             return super().invoke(ctx)
 
@@ -127,7 +127,8 @@ def _load_plugins(
 )  # fmt: skip
 @click.option(
     "--plugin", "plugins", multiple=True, expose_value=False, callback=_load_plugins,
-    metavar="MODULE", help="Import a module that registers kernels, solvers, ….",
+    metavar="MODULE",
+    help="First import MODULE, which adds kernels, losses, solvers or machines.",
 )  # fmt: skip
 @click.pass_context
 def program(ctx: click.Context) -> None:

@@ -21,7 +21,7 @@ PATIENCE = 2.0  # policy: seconds before anything is shown
 
 
 class _FitProgress(Progress):
-    """The book of :class:`~maxmargin.observers.Progress` with a display of its own."""
+    """The fraction of :class:`~maxmargin.observers.Progress`, shown in another way."""
 
     pause: ClassVar[float]  # policy: seconds from one display to the next
 
@@ -98,6 +98,6 @@ class _Lines(_FitProgress):
 
 
 def watcher(*, plain: bool) -> Watch:
-    """What makes the observer of a fit: it writes lines, or else draws a bar."""
+    """Return a maker of observers that write lines, or else draw a bar."""
     display = _Lines if plain else _Bar
     return lambda title, tol, total: closing(display(title, tol, total))

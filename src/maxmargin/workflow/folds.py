@@ -1,4 +1,4 @@
-"""Cross-validation: everything, encoder and scaler too, is fitted on the other folds."""
+"""Cross-validation: encoder, scaler and machine are fitted on the other folds alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Fold(NamedTuple):
-    """One of the folds."""
+    """The score of one fold, and the fit on the others."""
 
     score: float
     n_train: int
@@ -35,7 +35,7 @@ class Fold(NamedTuple):
 
 @dataclass
 class CrossValidation:
-    """The folds that were done, and what was measured."""
+    """The folds that are done; ``measure`` is the name of the score."""
 
     measure: str
     folds: list[Fold] = field(default_factory=list)
@@ -43,26 +43,26 @@ class CrossValidation:
 
     @property
     def scores(self) -> list[float]:
-        """One number a fold."""
+        """The score of each fold."""
         return [one.score for one in self.folds]
 
     @property
     def mean(self) -> float:
-        """Over the folds."""
+        """Mean of the scores."""
         return float(np.mean(self.scores))
 
     @property
     def std(self) -> float:
-        """Over the folds."""
+        """Standard deviation of the scores."""
         return float(np.std(self.scores))
 
     @property
     def converged(self) -> bool:
-        """Whether every fit was."""
+        """True if every fit converged."""
         return all(one.converged for one in self.folds)
 
     def facts(self) -> dict[str, Any]:
-        """For JSON."""
+        """Measure and scores for JSON."""
         return {
             "measure": self.measure,
             "scores": self.scores,
@@ -123,13 +123,13 @@ def _split(plan: Plan, k: int, seed: int) -> Iterator[tuple[Index, Index]]:
     _check_classes(plan.y, k, source)
     splitter = StratifiedKFold(k, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # It has been said, with the name of the class.
+        # _check_classes has said so, with the name of the class.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         return iter(list(splitter.split(places, plan.y)))
 
 
 def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
-    """Rows of a class are spread over folds, one each as far as they reach."""
+    """Refuse, or warn of, a class with fewer rows than there are folds."""
     classes, counts = np.unique(y, return_counts=True)
     least = int(np.argmin(counts))
     name, rows = classes.tolist()[least], int(counts[least])

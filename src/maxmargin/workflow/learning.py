@@ -1,4 +1,4 @@
-"""From a table to a fitted model: read, plan, fit. What train and cv share."""
+"""From a file to a fitted model: read, plan, fit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
     from maxmargin.data_files.columns.encoder import TableEncoder
 
 Watch: TypeAlias = Callable[[str, float, int], AbstractContextManager[Any]]
-"""Makes the observer of one fit from a title, tol and the number of binary problems."""
+"""Makes the observer of a fit from its title, tol and number of binary problems.
+
+The observer is used while the context lasts.
+"""
 
 _FIGURES = ("primal", "dual", "gap", "relative_gap", "violation", "tol", "criterion",
             "n_support", "n_free", "n_bound", "n_iter", "n_kernel", "seconds", "stop",
@@ -46,14 +49,14 @@ _FIGURES = ("primal", "dual", "gap", "relative_gap", "violation", "tol", "criter
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is to be learnt from a table, and how.
+    """A task and estimators for a table.
 
     Attributes
     ----------
     table : Table
         The rows.
     task : {"classify", "regress", "outliers"}
-        What to learn.
+        The task.
     y : ndarray
         The target as the machine takes it; zeros for outliers.
     machine : estimator
@@ -85,7 +88,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A model (the machine with all its preprocessing), and what its fit was."""
+    """A fitted model: the machine with all its preprocessing."""
 
     plan: Plan
     model: Any
@@ -101,18 +104,18 @@ class Fitted:
 
     @property
     def stops(self) -> set[Stop]:
-        """Why the solver stopped, over all binary problems."""
+        """The reasons why the solver stopped, over all binary problems."""
         certificate = self.certificate
         return {Stop(one.stop) for one in certificate.problems or (certificate,)}
 
     @property
     def converged(self) -> bool:
-        """Whether no binary problem was stopped early."""
+        """True if every binary problem converged."""
         return all(stop.converged for stop in self.stops)
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the fit."""
+        """True if Ctrl-C ended the fit."""
         return Stop.INTERRUPTED in self.stops
 
     def facts(self) -> dict[str, Any]:
@@ -148,7 +151,7 @@ class Fitted:
 
 
 def read_for_learning(data: str, choices: Choices, tell: Tell = silent) -> Table:
-    """The table to learn from, its target found."""
+    """Read the table to learn from, and find its target."""
     outliers = choices.known_task == "outliers"
     table = read_table(
         data,
@@ -173,7 +176,7 @@ def read_for_learning(data: str, choices: Choices, tell: Tell = silent) -> Table
 
 
 def planned(table: Table, choices: Choices, tell: Tell = silent) -> Plan:
-    """Decide what the choices leave open, and refuse before the work what would fail."""
+    """Decide what the choices leave open; refuse before the fit whatever would fail."""
     task = choices.known_task
     if task == "outliers" and choices.folds:
         msg = "cross-validation needs a target; outliers have none"
@@ -234,11 +237,11 @@ def fit(
     Parameters
     ----------
     plan : Plan
-        It stays as it is: one plan serves many folds.
+        It is not changed: one plan serves many folds.
     rows : ndarray of int or None
         The rows to learn from; None is all, for which the plan's encoder is fitted.
     title : str
-        What the observer calls this fit.
+        Name of this fit for the observer.
     tell : callable
         Takes notes.
     watch : callable or None
@@ -255,13 +258,13 @@ def fit(
     machine = clone(plan.machine)
     steps.append(("machine", machine))
     with blamed_on(table.source), ExitStack() as watching, warnings.catch_warnings():
-        # Its advice is for Python; commands have their own, from the certificate.
+        # Its advice is for Python; callers see the certificate.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if watch is not None:
             observer = watch(title, float(machine.tol), plan.n_problems)
             machine.set_params(callbacks=[watching.enter_context(observer)])
         machine.fit(X, y)
     if watch is not None:
-        machine.set_params(callbacks=None)  # which are no part of a model
+        machine.set_params(callbacks=None)  # they are no part of a model
     model = Pipeline(steps) if len(steps) > 1 else machine
     return Fitted(plan, model, machine, time.perf_counter() - began, int(X.shape[1]))

@@ -20,16 +20,16 @@ _OF_THE_RUN = ("callbacks", "verbose", "n_jobs", "warm_start", "cache_size")
 
 
 def made_machine(task: str, choices: Choices, y: NDArray[Any] | None, tell: Tell) -> Any:
-    """The unfitted estimator that the choices describe.
+    """Return the unfitted estimator that the choices describe.
 
     Parameters
     ----------
     task : {"classify", "regress", "outliers"}
-        What to learn.
+        The task.
     choices : Choices
-        What the user said.
+        Machine and parameters.
     y : ndarray or None
-        The target, in whose units a regression has its defaults.
+        The target; a regression has its defaults in units of it.
     tell : callable
         Takes the note about these defaults.
     """
@@ -45,7 +45,7 @@ def made_machine(task: str, choices: Choices, y: NDArray[Any] | None, tell: Tell
         key: one for key, one in said.items() if one is not None and one is not False
     }
     if "kernel" not in allowed and choices.kernel == "linear":
-        del chosen["kernel"]  # which is what such a machine has
+        del chosen["kernel"]  # such a machine has no other
     for key in chosen:
         if key not in allowed:
             option = "sigma" if key == "gamma" and choices.sigma else key
@@ -86,7 +86,7 @@ def _gamma(choices: Choices) -> float | str | None:
 
 
 def _labelled(weights: dict[str, float], y: NDArray[Any] | None) -> dict[Any, float]:
-    """Weights by label, instead of by the text of a label."""
+    """Return weights by label, instead of by the text of a label."""
     labels = {} if y is None else {str(one): one for one in np.unique(y).tolist()}
     for text in weights:
         if text not in labels:
@@ -99,7 +99,7 @@ def _labelled(weights: dict[str, float], y: NDArray[Any] | None) -> dict[Any, fl
 def _in_units_of(
     y: NDArray[Any], allowed: dict[str, Any], chosen: dict[str, Any], tell: Tell
 ) -> dict[str, float]:
-    """Defaults of a regression in standard deviations of its target.
+    """Return the defaults of a regression in standard deviations of its target.
 
     If y is multiplied by s, then so are the optimal f, C, ε and the gradient that tol
     bounds: C = s, ε = s/10 and tol = s/1000 for a target of standard deviation s find
@@ -121,7 +121,7 @@ def _in_units_of(
 
 
 def machine_facts(machine: Any) -> dict[str, Any]:
-    """Class and parameters for JSON, with the number that a word for gamma came to."""
+    """Class and parameters for JSON, with the number for a gamma that is a word."""
     known = {
         name: value
         for name, value in machine.get_params(deep=False).items()
@@ -133,14 +133,14 @@ def machine_facts(machine: Any) -> dict[str, Any]:
 
 
 def machine_line(machine: Any) -> str:
-    """The machine with the parameters that somebody chose, and the gamma it came to."""
+    """One line: the machine, its parameters that are not the default, and its gamma."""
     default = type(machine)().get_params()
     given = {
         name: value
         for name, value in machine.get_params(deep=False).items()
         if name not in (*_OF_THE_RUN, "random_state") and value != default[name]
     }
-    for name in ("C", "kernel"):  # what everybody wants to know
+    for name in ("C", "kernel"):  # which come first, default or not
         if name in default:
             given = {name: getattr(machine, name)} | given
     if given.get("kernel") not in (None, "linear") and hasattr(machine, "gamma_"):

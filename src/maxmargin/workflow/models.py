@@ -1,4 +1,4 @@
-"""Files of models, ours and LIBSVM's, and how rows are brought to them."""
+"""Files of models, ours and LIBSVM's; rows in the form that a model predicts."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 _ZIP = b"PK\x03\x04"
 _LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
 MODEL_EXTENSIONS = (".maxmargin", _LIBSVM)
-"""How names of models end: everything else is data."""
+"""Endings of the names of models; every other file is data."""
 
 
 def is_libsvm_name(path: str) -> bool:
-    """Whether a model of this name is LIBSVM's text."""
+    """True if a model of this name is LIBSVM's text."""
     return Path(path).suffix.lower() == _LIBSVM
 
 
 def is_own_file(path: str) -> bool:
-    """Whether the file is one of ours, by its first bytes."""
+    """True if the file begins as one of ours does."""
     try:
         if Path(path).exists() and not Path(path).is_file():  # a pipe would wait
             raise ModelFileError(path or "''", 0, "this is no file of a model")
@@ -44,7 +44,7 @@ def is_own_file(path: str) -> bool:
 
 
 def load_model(path: str) -> Any:
-    """A fitted estimator, from our format or from LIBSVM's text."""
+    """Read a fitted estimator from our format or from LIBSVM's text."""
     if is_own_file(path):
         from maxmargin.persist import load
 
@@ -60,7 +60,7 @@ def load_model(path: str) -> Any:
 
 
 def save_model(model: Any, path: str, *, data_hash: str | None = None) -> None:
-    """Write a model: LIBSVM's text where the name says so, else our format."""
+    """Write LIBSVM's text if the name ends in .model, else our format."""
     if not is_libsvm_name(path):
         from maxmargin.persist import save
 
@@ -95,13 +95,13 @@ def encoder_of(model: Any) -> Any:
 
 
 def n_features_of(model: Any) -> int | None:
-    """How many features rows must have; None where the model does not say."""
+    """Number of features that rows must have; None if the model does not know it."""
     found = getattr(steps_of(model)[0][1], "n_features_in_", None)
     return None if found is None else int(found)
 
 
 def read_for_model(data: str, model: Any, choices: Choices, tell: Tell) -> Table:
-    """The table to predict, its columns and its target found as in training."""
+    """Read the table to predict; find columns and target as in training."""
     encoder = encoder_of(model)
     names = None if encoder is None else encoder.names_
     target, words = choices.target, []
@@ -134,12 +134,12 @@ def read_for_model(data: str, model: Any, choices: Choices, tell: Tell) -> Table
 
 
 def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
-    """What the model's ``predict`` takes for a table: the rows, in its columns.
+    """Return the rows of a table in the form that the model's ``predict`` takes.
 
     Raises
     ------
     MisfitError
-        Where model and data do not go together.
+        If model and data do not go together.
     """
     encoder = encoder_of(model)
     if encoder is not None and encoder.names_ is not None:
@@ -184,21 +184,19 @@ def _matrix(table: Table) -> Any:
 
 
 def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
-    """LIBSVM text leaves zeros out, the last ones too; nothing else may be missing."""
+    """Fit LIBSVM text, which leaves zeros out, to the width; refuse any other table."""
     found, text = X.shape[1], table.format == "libsvm"
     if not text or (found > expected and not ignore_extra):
         msg = f"{table.source} has {found} features, the model {expected}"
-        if text:
-            msg += f"; --ignore-extra leaves them out, train --n-features {found} knows"
-            msg += " them"
-        raise MisfitError(msg)
+        ways = f"; --ignore-extra leaves them out, train --n-features {found} knows them"
+        raise MisfitError(msg + (ways if text else ""))
     X = X.copy()
     X.resize((X.shape[0], expected))
     return X
 
 
 def answers(model: Any, method: str, rows: Any, path: str) -> Any:
-    """What a method of the model returns; of an altered file, it may well fail."""
+    """Call a method of a model from a file; one that was altered may fail in any way."""
     try:
         with refused_as(MisfitError):
             return getattr(model, method)(rows)
@@ -210,7 +208,7 @@ def answers(model: Any, method: str, rows: Any, path: str) -> Any:
 
 
 def labels_as_text(values: Any) -> list[str]:
-    """Predictions, one text each: whole numbers without a fraction."""
+    """One text for each prediction: whole numbers without a fraction."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
         return [shortest(one) for one in array.tolist()]

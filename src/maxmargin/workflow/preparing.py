@@ -1,4 +1,4 @@
-"""Rows, before a machine sees them: what train, cv and scale share."""
+"""Rows before the machine: encoding, missing values, scaling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WIDEST = 1 << 24  # policy: most columns that are scaled, be they empty or not
 
 @contextmanager
 def refused_as(error_of: Callable[[str], InputError]) -> Iterator[None]:
-    """Raise ``error_of(reason)`` for what is refused in here; errors with a file stay."""
+    """Raise ``error_of(reason)`` for a refusal in this block that names no file."""
     try:
         yield
     except (FileError, MisfitError):
@@ -43,12 +43,12 @@ def refused_as(error_of: Callable[[str], InputError]) -> Iterator[None]:
 
 
 def blamed_on(source: str) -> AbstractContextManager[None]:
-    """What is refused in here is the fault of a file of data, which the error names."""
+    """Blame a refusal in this block on a file of data."""
     return refused_as(partial(DataFileError, source, 0))
 
 
 def fitted_encoder(table: Table, impute: str | None) -> TableEncoder | None:
-    """The encoder that a table needs, fitted to it; None for a matrix without gaps."""
+    """Fit the encoder that a table needs; None for a matrix without gaps."""
     if impute is not None and sparse.issparse(table.matrix):
         msg = (
             f"--impute {impute}: {table.source} holds sparse rows, in which what is not "
@@ -81,7 +81,7 @@ def prepared(
     *,
     option: str = "--scale",
 ) -> tuple[Any, list[tuple[str, Any]]]:
-    """The rows as a machine takes them, and the fitted steps that make them so.
+    """Return the rows as a machine takes them, and the fitted steps that made them.
 
     Parameters
     ----------
@@ -113,20 +113,20 @@ def prepared(
 
 
 def _is_full(X: Any) -> bool:
-    """Whether sparse rows are faster dense, and fit."""
+    """True if sparse rows are faster dense, and fit into memory."""
     size = X.shape[0] * X.shape[1]
     return bool(X.nnz > _DENSE * size and size <= _LARGEST)
 
 
 def made_scaler(method: str, span: tuple[float, float] = (-1.0, 1.0)) -> Any:
-    """The unfitted scaler of a name; None for "none"."""
+    """Return the unfitted scaler of a name; None for "none"."""
     if method == "minmax":
         return MinMaxScaler(feature_range=span)
     return {"none": None, "standard": StandardScaler(), "maxabs": MaxAbsScaler()}[method]
 
 
 def _ready_for_sparse(scaler: Any, X: Any, source: str, tell: Tell, option: str) -> None:
-    """Let a scaler keep the zeros that are not stored, or refuse to use it."""
+    """Make a scaler keep zeros that are not stored, or refuse it."""
     if isinstance(scaler, MinMaxScaler):
         msg = f"{option} minmax with sparse rows: it would fill their zeros; use maxabs"
         raise InputError(msg)

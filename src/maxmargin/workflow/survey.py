@@ -1,4 +1,4 @@
-"""What a file of data is like: its problems, and what people should know of it."""
+"""A survey of a file of data: problems, oddities and main figures."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from maxmargin.workflow.choices import Choices
 
-IMBALANCED = 10.0  # the largest class over the smallest
-SPREAD = 100.0  # the largest range of a feature over the smallest
-MOST_NAMES = 5
+IMBALANCED = 10.0  # policy: largest class over smallest; more is an oddity
+SPREAD = 100.0  # policy: largest range of a feature over smallest; more is an oddity
+MOST_NAMES = 5  # policy: names of columns in one line
 
 
 @dataclass
 class Survey:
-    """What was found."""
+    """The findings about one file."""
 
     source: str
     problems: list[DataFileError] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Survey:
 
 
 def surveyed(path: str, choices: Choices) -> Survey:
-    """Read a file as far as that is possible, and look at what is in it."""
+    """Read a file as far as possible, and examine features, target and duplicates."""
     task, impute = choices.task, choices.impute
     found = Survey("<stdin>" if path == "-" else path)
     try:
@@ -81,10 +81,8 @@ def _look_at_features(table: Table, found: Survey, impute: str | None) -> None:
         absent = absent_in(column)
         if impute is None:
             for row in np.flatnonzero(absent):
-                found.blame(
-                    table.line_of(int(row)),
-                    f"no value in column {show(name)}",
-                )
+                reason = f"no value in column {show(name)}"
+                found.blame(table.line_of(int(row)), reason)
         known = column[~absent]
         if known.size == 0:
             found.blame(0, f"column {show(name)} has no value at all")
@@ -208,7 +206,7 @@ def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
 
 
 def _look_for_duplicates(table: Table, found: Survey) -> None:
-    """Rows that are there twice, and those of them that have another target."""
+    """Count rows that repeat an earlier one, and those with another target."""
     keys = _row_keys(table)
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
     copies = int(codes.size - first.size)

@@ -1,4 +1,4 @@
-"""``maxmargin check DATA``: every problem by file and line, and what the data are."""
+"""``maxmargin check DATA``: every problem by file and line, and the main figures."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 @click.option(
     "--task",
     type=click.Choice(tuple(TASKS)),
-    help="What is to be learnt; by default the target decides.",
+    help="Task; by default the target decides.",
 )
 @data_options()
 @output_options()
 def command(data: str, limit: int, json_: bool, quiet: bool, **choices: Any) -> int:
-    """List the problems of DATA as file:line: reason, and say what the data are like.
+    """List the problems of DATA as file:line: reason, and describe the data.
 
-    Exit code 3 if there is a problem that training would refuse. Oddities that it would
-    not (constant columns, duplicates, classes of very different sizes) are told as well.
+    The exit code is 3 if training would refuse DATA. Oddities that training accepts
+    (constant columns, duplicates, classes of very different sizes) are listed too.
     """
     voice = Voice("check", json=json_, quiet=quiet)
     from maxmargin.workflow.survey import surveyed

@@ -85,7 +85,7 @@ def _convert_data(
 
 
 def _numeric(table: Table, kind: str, impute: str | None, voice: Voice) -> Table:
-    """Words become columns of zeros and ones; labels that are text, numbers."""
+    """Turn words into columns of zeros and ones, and labels of text into numbers."""
     import numpy as np
 
     from maxmargin.data_files.table import is_words

@@ -89,11 +89,11 @@ def _method(machine: Any, *, proba: bool, decision: bool) -> str:
             raise Failure(USAGE, "--decision: a regression has predictions only")
         return "decision_function" if decision else "predict"
     if not hasattr(machine, "predict_proba"):
-        kind = type(machine).__name__
         advice = "; use --decision" if hasattr(machine, "decision_function") else ""
-        if kind in ("SVC", "NuSVC"):
+        if "probability" in machine.get_params():
             advice = "; train with --probability"
-        raise Failure(USAGE, f"--proba: this {kind} has no probabilities{advice}")
+        msg = f"--proba: this {type(machine).__name__} has no probabilities{advice}"
+        raise Failure(USAGE, msg)
     return "predict_proba"
 
 

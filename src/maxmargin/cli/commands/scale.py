@@ -98,7 +98,7 @@ def command(
 
 
 def _read(data: str, model: Any, chosen: Choices) -> Table:
-    """The table; a scaling that was restored finds columns and target by their names."""
+    """Read the table; a restored scaling finds columns and target by their names."""
     from maxmargin.data_files.reading import read_table
     from maxmargin.workflow.models import encoder_of
 
@@ -118,7 +118,7 @@ def _read(data: str, model: Any, chosen: Choices) -> Table:
 def _fitted(
     table: Table, impute: str | None, method: str, span: tuple[float, float], voice: Voice
 ) -> Any:
-    """Encoder (for named columns) and scaler, fitted as train does it."""
+    """Fit encoder (for named columns) and scaler as train does."""
     from sklearn.pipeline import Pipeline
 
     from maxmargin.workflow.preparing import fitted_encoder, made_scaler, prepared

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "folds",
     type=click.IntRange(2),
     metavar="K",
-    help="Cross-validate on K folds, too.",
+    help="Also cross-validate on K folds.",
 )
 @data_options()
 @learning_options()
@@ -99,7 +99,7 @@ def command(
 
 
 def _output(data: str, output: str | None, *, libsvm: bool) -> str:
-    """The file to write."""
+    """Return the file to write."""
     from maxmargin.data_files.formats import STDIN, stem_of
     from maxmargin.workflow.models import is_libsvm_name
 
@@ -115,7 +115,7 @@ def _output(data: str, output: str | None, *, libsvm: bool) -> str:
 
 
 def _refuse_preprocessing(plan: Plan, output: str) -> None:
-    """LIBSVM's text holds the machine alone; better said before hours of work."""
+    """Refuse, before hours of work, a plan that LIBSVM's text cannot hold."""
     from maxmargin.data_files.table import is_words
 
     columns = plan.table.columns.items()
@@ -152,7 +152,7 @@ def _tell(
 
 
 def _warn(certificate: Certificate) -> None:
-    """Say that the answer is not what was asked for, and what helps here."""
+    """Warn that the fit ended early, and say what helps."""
     warnings.warn(
         f"not converged ({certificate.stop}): {certificate.criterion.replace('_', ' ')} "
         f"{getattr(certificate, certificate.criterion):.3g}, tol {certificate.tol:.3g}; "

@@ -70,7 +70,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _lines(model: svm_model, found: Predicted, *, probability: bool) -> Iterator[str]:
-    """The output file: predictions with all digits, or with probabilities in six."""
+    """Lines of the output file: predictions, or labels with probabilities (6 digits)."""
     layout: Any = model.layout
     if not probability or layout.regresses:
         for label in found.labels.tolist():
