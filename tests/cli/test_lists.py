@@ -75,3 +75,17 @@ def test_a_plugin_that_cannot_be_imported(run, name, reason):
     done = run("--plugin", name, "train", "rows")
     expected = f"maxmargin: --plugin {name}: this module cannot be imported, {reason}"
     assert (done.code, done.line) == (2, expected)
+
+
+def test_toys_from_outside(run):
+    """The files that docs/add-a-machine.md and docs/add-a-solver.md show."""
+    machine = ("--plugin", "tests.toys.toy_machine")
+    solver = ("--plugin", "tests.toys.toy_solver")
+    chosen = ("--machine", "least-deviations", "--kernel", "linear", "-k", "3")
+    told = run(*machine, "cv", "rows", *chosen, "--json").json
+    assert (told["task"], told["measure"]) == ("regress", "R²")
+    assert told["mean"] > 0.3
+    done = run(*machine, *solver, "train", "rows", "--solver", "worst-pair", "--strict")
+    assert done.code == 0
+    assert "solver=worst-pair" in done.out
+    assert "solver=worst-pair" in run("inspect", "rows.maxmargin").out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from maxmargin.errors import DataFileError
+from maxmargin.errors import DataFileError, warn
 from maxmargin.workflow.learning import fit
 from maxmargin.workflow.models import rows_for
 from maxmargin.workflow.scores import score_of
@@ -142,4 +142,4 @@ def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
         raise DataFileError(source, 0, reason)
     if rows < k:
         msg = f"{source}: {many}: {k - rows} of the {k} folds are tested without it"
-        warnings.warn(msg, UserWarning, stacklevel=2)
+        warn(msg, UserWarning)

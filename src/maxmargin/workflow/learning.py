@@ -106,7 +106,7 @@ class Fitted:
     def stops(self) -> set[Stop]:
         """The reasons why the solver stopped, over all binary problems."""
         certificate = self.certificate
-        return {Stop(one.stop) for one in certificate.problems or (certificate,)}
+        return {one.stop for one in certificate.problems or (certificate,)}
 
     @property
     def converged(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,10 +152,12 @@ def _tell(
 
 def _warn(certificate: Certificate) -> None:
     """Warn that the fit ended early, and say what helps."""
-    warnings.warn(
+    from maxmargin.errors import warn
+
+    figure = getattr(certificate, certificate.criterion)
+    warn(
         f"not converged ({certificate.stop}): {certificate.criterion.replace('_', ' ')} "
-        f"{getattr(certificate, certificate.criterion):.3g}, tol {certificate.tol:.3g}; "
+        f"{figure:.3g}, tol {certificate.tol:.3g}; "
         "raise --max-iter, --time-limit or --tol, scale the features, or lower --C",
         UserWarning,
-        stacklevel=2,
     )
