@@ -5,6 +5,7 @@ Nothing is shown of work that takes less than two seconds.
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,11 +27,12 @@ class _FitProgress(Progress):
     pause: ClassVar[float]  # policy: seconds from one display to the next
 
     def __init__(self, title: str, tol: float, total: int) -> None:
-        self.title = title
+        self.title, self._made = title, time.monotonic()
         super().__init__(tol=tol, total=total)
 
     def _reset(self) -> None:
         super()._reset()
+        self._began = self._made  # work before the first problem counts
         self._due = self._began + PATIENCE
 
     def _key(self, snapshot: Snapshot) -> object:
