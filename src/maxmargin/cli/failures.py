@@ -13,7 +13,6 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TextIO
 
 DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -149,15 +148,7 @@ def _plain_warnings(program: str) -> Iterator[None]:
     """Show warnings as one line each, once; leave out those for programmers."""
     told: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        del filename, lineno, file  # of our own source, which is of no use here
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         line = _one_line(str(message))
         if issubclass(category, UserWarning) and line not in told:
             told.add(line)

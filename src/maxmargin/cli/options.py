@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 import click
@@ -77,13 +78,7 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
 
 def stacked(*options: Decorator) -> Decorator:
     """Several options as one decorator, shown in their order."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda made, add: add(made), options[::-1], command)
 
 
 def data_options(*, target: bool = True) -> Decorator:

@@ -11,7 +11,7 @@ import click
 from maxmargin.cli.failures import DONE, USAGE, Failure, shielded, unknown_to_click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 COMMANDS = {
     "train": "Learn a model from a file of data.",
@@ -54,8 +54,8 @@ class Program(click.Group):
             return _libsvm_command(cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"maxmargin.cli.commands.{cmd_name}")
-        command: click.Command = module.command
+        home = f"maxmargin.cli.commands.{cmd_name}"
+        command: click.Command = importlib.import_module(home).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -84,9 +84,8 @@ def _libsvm_command(name: str) -> click.Command:
     @click.pass_context
     def call(ctx: click.Context) -> int:
         home = f"maxmargin.cli.libsvm.{name.removeprefix('svm-')}"
-        module = importlib.import_module(home)
-        run: Callable[[list[str]], int] = module.main
-        return run(ctx.args)
+        code: int = importlib.import_module(home).main(ctx.args)
+        return code
 
     return RawCommand(name, callback=call, help=LIBSVM[name], add_help_option=False)
 

@@ -185,9 +185,7 @@ def _look_at_target(table: Table, found: Survey, task: str | None) -> None:
 
 def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
     classes, counts = np.unique(y.astype(str) if is_words(y) else y, return_counts=True)
-    names = (
-        classes.tolist() if is_words(y) else [shortest(one) for one in classes.tolist()]
-    )
+    names = [one if is_words(y) else shortest(one) for one in classes.tolist()]
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{names[place]} {counts[place]:,}" for place in order[:10])
     more = ", …" if len(names) > 10 else ""
@@ -227,18 +225,12 @@ def _row_keys(table: Table) -> NDArray[Any]:
     total = np.zeros(table.n_rows, np.uint64)
     if not table.named and sparse.issparse(table.matrix):
         X = table.matrix.tocsr()
-        stored = X.data != 0.0
-        mixed = _mixed(
-            X.data.astype(np.float64).view(np.uint64), X.indices.astype(np.uint64)
-        )
+        stored, values = X.data != 0.0, X.data.astype(np.float64)
+        mixed = _mixed(values.view(np.uint64), X.indices.astype(np.uint64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         np.add.at(total, rows[stored], mixed[stored])
         return total
-    columns = (
-        table.columns.values()
-        if table.named
-        else (table.matrix[:, place] for place in range(table.matrix.shape[1]))
-    )
+    columns = list(table.columns.values()) if table.named else table.matrix.T
     for place, column in enumerate(columns):
         if is_words(column):
             words = np.array(["\0" if one is None else one for one in column], dtype=str)

@@ -68,6 +68,4 @@ def _tell(survey: Survey, voice: Voice) -> None:
         voice.figure(label, text)
     for oddity in survey.oddities:
         voice.figure("note", oddity)
-    count = len(survey.problems)
-    verdict = "none" if not count else f"{count:,}"
-    voice.figure("problems", verdict)
+    voice.figure("problems", f"{len(survey.problems):,}" if survey.problems else "none")
