@@ -108,6 +108,13 @@ and sparse rows alone. Notes on stderr say what was decided; `--quiet` silences 
 progress bar appears on terminals after two seconds; `--progress plain` writes lines
 instead. `NO_COLOR` is respected.
 
+## Plugins
+
+`maxmargin --plugin MODULE train …` imports MODULE before the command reads its options;
+`--plugin` may be repeated. Whatever the module registers, such as a machine with
+`maxmargin.estimators.MACHINES.register`, can then be chosen by its name, and `--help`
+lists it. The module must be installed, or its folder must be in `PYTHONPATH`.
+
 ## All options of `train`
 
 $ train --help

@@ -23,6 +23,7 @@ __all__ = [
     "IndefiniteKernelWarning",
     "InputError",
     "InputTypeError",
+    "MisfitError",
     "MissingExtraError",
     "ModelFileError",
     "NumericalError",
@@ -73,6 +74,10 @@ class DataFileError(FileError):
 
 class ModelFileError(FileError):
     """A file of a model cannot be read, or is no model that this version knows."""
+
+
+class MisfitError(InputError):
+    """A model and the rows that it is to predict do not go together."""
 
 
 class MissingExtraError(ImportError):

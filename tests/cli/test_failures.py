@@ -10,10 +10,11 @@ import pytest
 from tests.cli.commands import environment
 
 from maxmargin.cli.failures import Failure, shielded
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 from maxmargin.errors import (
     DataFileError,
     InputError,
+    MisfitError,
     ModelFileError,
     NumericalError,
 )
@@ -21,6 +22,7 @@ from maxmargin.errors import (
 ENDS = {
     "data": (DataFileError("d", 3, "bad"), 3, "d:3: bad"),
     "model": (ModelFileError("m", 0, "bad"), 5, "NAME: m: bad"),
+    "misfit": (MisfitError("4 for 3"), 5, "NAME: 4 for 3"),
     "input": (InputError("no\nway"), 2, "NAME: no way"),
     "number": (NumericalError("overflow"), 3, "overflow"),
     "file": (FileNotFoundError(2, "Not there", "f"), 2, "NAME: f: Not there"),
@@ -39,20 +41,18 @@ ENDS = {
 @pytest.mark.parametrize("name", ["maxmargin", "svm-train"])
 @pytest.mark.parametrize(("error", "code", "line"), ENDS.values(), ids=ENDS.keys())
 def test_ends(error, code, line, name, capsys):
-    def run():
+    with shielded(name) as ended:
         raise error
-
-    assert shielded(run, name) == code
+    assert ended.code == code
     assert capsys.readouterr().err == line.replace("NAME", name) + "\n"
 
 
 def test_warnings_are_lines_told_once(capsys):
-    def run():
+    with shielded("svm-predict") as ended:
         for _ in range(2):
             warnings.warn("slow\ndown", UserWarning, stacklevel=1)
             warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
-
-    assert shielded(run, "svm-predict") == 0
+    assert ended.code == 0
     assert capsys.readouterr().err == "svm-predict: warning: slow down\n"
 
 

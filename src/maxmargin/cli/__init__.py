@@ -1,7 +1,15 @@
 """The command line: ``maxmargin train DATA`` and its companions.
 
-One file a command. Results go to standard output; notes, progress and the one line that
-an error has go to standard error. Nothing heavy is imported before a command needs it.
+Results go to standard output; notes, progress and the one line of an error go to standard
+error. Nothing heavy is imported before a command needs it.
+
+- :mod:`~maxmargin.cli.program`: the group of all commands.
+- :mod:`~maxmargin.cli.commands`: the commands, one a file.
+- :mod:`~maxmargin.cli.libsvm`: LIBSVM's three programs.
+- :mod:`~maxmargin.cli.options`: options that several commands share.
+- :mod:`~maxmargin.cli.output`: notes, results, JSON, and files to write.
+- :mod:`~maxmargin.cli.progress`: progress of a fit, a bar or lines.
+- :mod:`~maxmargin.cli.failures`: exceptions → exit codes and one line.
 """
 
 from __future__ import annotations

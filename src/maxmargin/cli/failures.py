@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TextIO
+    from collections.abc import Iterator
 
 DONE, INTERNAL, USAGE, BAD_DATA, NOT_CONVERGED, MISFIT = range(6)
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 class Failure(Exception):  # noqa: N818 - it is caught here, and never seen
-    """The end of a command: an exit code, and what people are told."""
+    """The end of a command: an exit code, and the line that people read."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -28,79 +27,65 @@ class Failure(Exception):  # noqa: N818 - it is caught here, and never seen
 
 
 @contextmanager
-def blame(code: int) -> Iterator[None]:
-    """What is refused in here ends the command with ``code``.
-
-    Errors that name a file keep the code of their own: data 3, model 5.
-    """
-    from maxmargin.errors import FileError, InputError, NumericalError
-
-    try:
-        yield
-    except FileError:
-        raise
-    except (InputError, NumericalError) as error:
-        raise Failure(code, str(error)) from error
-
-
-class _EnoughRead(Exception):  # noqa: N818 - nothing is wrong
-    """Whoever read our output (``| head``) has closed it."""
-
-
-@contextmanager
 def unknown_to_click() -> Iterator[None]:
-    """Name what click would answer with an empty line, or with exit code 1."""
+    """Keep Ctrl-C and a closed pipe (``| head``) from click, which ends otherwise."""
     try:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt as pressed:
         raise Failure(INTERRUPTED, "interrupted") from pressed
     except BrokenPipeError as closed:
-        raise _EnoughRead from closed
+        _detach_stdout()
+        raise click.exceptions.Exit(DONE) from closed
 
 
-def shielded(run: Callable[[], Any], program: str = "maxmargin") -> int:
-    """Run a command; return its exit code, having told of what went wrong.
+class Ended:
+    """The exit code of a command; a command that ends well sets it by itself."""
+
+    code: int = DONE
+
+
+@contextmanager
+def shielded(program: str = "maxmargin") -> Iterator[Ended]:
+    """Turn an exception in this block into an exit code and one line on stderr.
 
     Parameters
     ----------
-    run : callable
-        The command; what it returns is the exit code, unless it is no number.
     program : str
-        Who speaks: the first word of lines that do not begin with a file of data.
+        The first word of lines that do not begin with a file of data.
     """
     _attach_streams()
+    ended, line = Ended(), ""
     try:
         with _plain_warnings(program):
-            result = run()
+            yield ended
             sys.stdout.flush()
-        return result if isinstance(result, int) else DONE
-    except (_EnoughRead, BrokenPipeError):
+    except BrokenPipeError:
         _detach_stdout()
-        return DONE
+        ended.code = DONE
     except (KeyboardInterrupt, click.Abort):
-        code, line = INTERRUPTED, "interrupted"
-    except click.exceptions.Exit as ended:
-        return int(ended.exit_code)
+        ended.code, line = INTERRUPTED, "interrupted"
+    except click.exceptions.Exit as exited:
+        ended.code = int(exited.exit_code)
     except click.ClickException as error:
-        code, line = USAGE, _usage(error)
+        ended.code, line = USAGE, _usage(error)
     except Failure as failure:
-        code, line = failure.code, str(failure)
+        ended.code, line = failure.code, str(failure)
     except Exception as error:
-        code, line = _judged(error)
+        ended.code, line = _judged(error)
         if isinstance(error, OSError) and error.filename is None:
             _detach_stdout()
-        if code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
+        if ended.code == INTERNAL and os.environ.get("MAXMARGIN_TRACEBACK"):
             raise
-    _tell(f"{program}: {_one_line(line)}" if code != BAD_DATA else _one_line(line))
-    return code
+    if line:
+        _tell(_one_line(line if ended.code == BAD_DATA else f"{program}: {line}"))
 
 
 def _attach_streams() -> None:
-    """Standard streams that the caller has closed (``>&-``), so that all code may write.
+    """Replace standard streams that the caller has closed (``>&-``): Python has None.
 
-    Python has None for them. What is written to stdout is missed when it is flushed, as
-    in a process that writes to the closed stream; stderr is where that would be told.
+    Text for stdout then fails when it is flushed, as in a process that writes to the
+    closed stream; text for stderr is dropped.
     """
     if sys.stdout is None:
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")  # noqa: SIM115
@@ -109,15 +94,13 @@ def _attach_streams() -> None:
 
 
 def _detach_stdout() -> None:
-    """Let what was not written go: Python would complain at its exit, when it flushes."""
-    with suppress(
-        io.UnsupportedOperation
-    ):  # a stream of Python's own has nothing to flush
+    """Drop the rest of the output: Python would complain when it flushes at its exit."""
+    with suppress(io.UnsupportedOperation):  # Python's own streams need no flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _judged(error: Exception) -> tuple[int, str]:
-    """Exit code and words for an exception that no command has caught."""
+    """Exit code and line for an exception that no command has caught."""
     unknown = (
         f"internal error, {type(error).__name__}: {error} "
         "(MAXMARGIN_TRACEBACK=1 shows where)"
@@ -129,14 +112,14 @@ def _judged(error: Exception) -> tuple[int, str]:
     file, reason = getattr(error, "filename", None), getattr(error, "strerror", None)
     ends: list[tuple[Any, int, str]] = [
         (errors.DataFileError, BAD_DATA, str(error)),
-        (errors.ModelFileError, MISFIT, str(error)),
+        ((errors.ModelFileError, errors.MisfitError), MISFIT, str(error)),
         ((errors.InputError, errors.MissingExtraError), USAGE, str(error)),
         (errors.NumericalError, BAD_DATA, str(error)),
         (MemoryError, INTERNAL, "there is not enough memory for this"),
     ]
     if file is not None:
         ends.append((OSError, USAGE, f"{file}: {reason}"))
-    elif reason:  # whoever writes to files names them
+    elif reason:  # all code that writes to files names them
         ends.append((OSError, INTERNAL, f"cannot write to standard output: {reason}"))
     ends.append((Exception, INTERNAL, unknown))
     return next(end[1:] for end in ends if isinstance(error, end[0]))
@@ -156,24 +139,16 @@ def _one_line(text: str) -> str:
 
 
 def _tell(line: str) -> None:
-    with suppress(OSError):  # stderr is full or closed: there is nobody left to tell
+    with suppress(OSError):  # stderr is full or closed
         click.echo(line, err=True)
 
 
 @contextmanager
 def _plain_warnings(program: str) -> Iterator[None]:
-    """Warnings as lines for people; those for programmers are left out."""
+    """Show warnings as one line each, once; leave out those for programmers."""
     told: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        del filename, lineno, file  # of our own source, which is of no use here
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         line = _one_line(str(message))
         if issubclass(category, UserWarning) and line not in told:
             told.add(line)

@@ -1,22 +1,36 @@
-"""Options that several commands share, and what they say about a machine."""
+"""Options that several commands share; their names are the fields of Choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, TypeAlias
 
 import click
 
-from maxmargin.cli.failures import USAGE, Failure
-
-# As maxmargin.data_files.formats has them, which --help does not import.
-FORMATS = ("libsvm", "csv", "tsv", "npz", "parquet", "arrow")
-KERNELS = ("linear", "poly", "rbf", "sigmoid")
-MACHINES = ("auto", "svc", "nu-svc", "svr", "nu-svr", "one-class", "svdd", "linear-svc",
-            "linear-svr", "pegasos", "averaged-sgd")  # fmt: skip
-PROGRESS = ("auto", "plain", "none")
+from maxmargin.data_files.formats import FORMATS
+from maxmargin.workflow.choices import (
+    SCALINGS,
+    TASKS,
+    default_machine,
+    kernel_names,
+    machine_names,
+)
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class OneOf(click.Choice):  # type: ignore[type-arg]
+    """One of the names that a function returns; a plugin may add names before parsing."""
+
+    def __init__(self, names: Callable[[], Sequence[str]]) -> None:
+        self._names = names
+        self.case_sensitive = True
+
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names at this moment."""
+        return tuple(self._names())
 
 
 class Gamma(click.ParamType):  # type: ignore[type-arg]
@@ -64,19 +78,13 @@ class ClassWeight(click.ParamType):  # type: ignore[type-arg]
 
 def stacked(*options: Decorator) -> Decorator:
     """Several options as one decorator, shown in their order."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
+    return lambda command: reduce(lambda made, add: add(made), options[::-1], command)
 
 
 def data_options(*, target: bool = True) -> Decorator:
-    """How a file of data is to be read."""
+    """Options for reading a file of data."""
     wanted = [
-        click.option("--format", "format_", type=click.Choice(FORMATS),
+        click.option("--format", type=click.Choice(FORMATS),
                      help="Format of DATA; by default its extension says it."),
     ]  # fmt: skip
     if target:
@@ -91,15 +99,16 @@ def data_options(*, target: bool = True) -> Decorator:
 
 
 def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
-    """How a command speaks."""
+    """Options for the output of a command."""
     wanted = [
         click.option("--json", "json_", is_flag=True, help="Print one JSON object."),
         click.option("-q", "--quiet", is_flag=True, help="No notes and no progress."),
     ]
     if progress:
         wanted.append(
-            click.option("--progress", type=click.Choice(PROGRESS), default="auto",
-                         show_default=True, help="A bar, plain lines, or nothing.")
+            click.option("--progress", type=click.Choice(("auto", "plain", "none")),
+                         default="auto", show_default=True,
+                         help="A bar, plain lines, or nothing.")
         )  # fmt: skip
     if strict:
         wanted.append(click.option("--strict", is_flag=True, help=strict))
@@ -107,14 +116,15 @@ def output_options(*, progress: bool = False, strict: str = "") -> Decorator:
 
 
 def learning_options() -> Decorator:
-    """What to learn, and how."""
+    """Options for a fit."""
     number = click.FLOAT
     return stacked(
-        click.option("--task", type=click.Choice(("classify", "regress", "outliers")),
-                     help="What to learn; by default the target decides."),
-        click.option("--machine", type=click.Choice(MACHINES), default="auto",
-                     show_default=True, help="auto: svc, svr or one-class by the task."),
-        click.option("--kernel", type=click.Choice(KERNELS), help="[rbf]"),
+        click.option("--task", type=click.Choice(tuple(TASKS)),
+                     help="Task; by default the target decides."),
+        click.option("--machine", type=OneOf(machine_names), default="auto",
+                     show_default=True, help="auto: {}, {} or {} by the task.".format(
+                         *map(default_machine, TASKS))),
+        click.option("--kernel", type=OneOf(kernel_names), help="Kernel [rbf]."),
         click.option("-C", "--C", "C", type=number, metavar="NUMBER",
                      help="Price of an error [1; regression: the target's std]."),
         click.option("--gamma", type=Gamma(), metavar="NUMBER|scale|auto",
@@ -125,43 +135,26 @@ def learning_options() -> Decorator:
         click.option("--coef0", type=number, metavar="NUMBER",
                      help="Constant of the poly and sigmoid kernels [0]."),
         click.option("--nu", type=number, metavar="NUMBER",
-                     help="Of nu-svc, nu-svr, one-class and svdd [0.5]."),
+                     help="Share of errors, for nu-svc, nu-svr, one-class, svdd [0.5]."),
         click.option("--epsilon", type=number, metavar="NUMBER",
                      help="Half width of the tube of svr [0.1 of the target's std]."),
-        click.option("--solver", metavar="NAME", help="How to solve it [auto]."),
+        click.option("--solver", metavar="NAME", help="Solver [auto]."),
         click.option("--tol", type=number, metavar="NUMBER",
                      help="Tolerance [the machine's]."),
         click.option("--max-iter", type=int, help="Limit on iterations [none]."),
         click.option("--time-limit", type=number, metavar="SECONDS",
-                     help="Stop with what there is after so long."),
+                     help="Stop after this time, and keep the model so far."),
         click.option("--class-weight", type=ClassWeight(),
-                     metavar="balanced|LABEL=NUMBER,…", help="Factors of C."),
-        click.option("--scale", type=click.Choice(
-                         ("auto", "none", "standard", "minmax", "maxabs")),
+                     metavar="balanced|LABEL=NUMBER,…", help="Factors of C by class."),
+        click.option("--scale", type=click.Choice(("auto", *SCALINGS)),
                      default="auto", show_default=True,
                      help="Scaling of the features, part of the model; auto: standard "
                      "for dense tables, none for LIBSVM text and sparse rows."),
         click.option("--probability", is_flag=True, help="Learn probabilities too."),
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0,
-                     show_default=True, help="Of folds and random solvers."),
-        click.option("--jobs", type=int, help="Threads [every core]; results are equal."),
+                     show_default=True, help="Seed of folds and of random solvers."),
+        click.option("--jobs", type=int,
+                     help="Threads [every core]; they do not change results."),
         click.option("--n-features", type=click.IntRange(1, 2**31 - 2), metavar="N",
-                     help="Features of LIBSVM text, if DATA does not use the last."),
+                     help="Number of features of LIBSVM text, if DATA lacks the last."),
     )  # fmt: skip
-
-
-def gamma_of(gamma: Any, sigma: float | None, kernel: str | None) -> Any:
-    """The gamma that one of the two options means."""
-    if sigma is None:
-        return gamma
-    if gamma is not None:
-        raise Failure(USAGE, "--gamma and --sigma: give one of the two")
-    if kernel not in (None, "rbf"):
-        raise Failure(USAGE, f"--sigma with --kernel {kernel}: sigma is the width of rbf")
-    if not 0.0 < sigma < float("inf"):
-        raise Failure(USAGE, f"--sigma {sigma:g}: a width must be positive and finite")
-    if 2.0 * sigma * sigma in (0.0, float("inf")):
-        raise Failure(
-            USAGE, f"--sigma {sigma:g}: its square is no float64; scale the data"
-        )
-    return 1.0 / (2.0 * sigma * sigma)

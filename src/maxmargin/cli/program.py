@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import shielded, unknown_to_click
+from maxmargin.cli.failures import DONE, USAGE, Failure, shielded, unknown_to_click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 COMMANDS = {
     "train": "Learn a model from a file of data.",
@@ -19,10 +19,10 @@ COMMANDS = {
     "cv": "Cross-validate: how good would a model be?",
     "scale": "Bring features to a common scale.",
     "check": "Find the problems of a file of data.",
-    "inspect": "Show what a model is, and how good its proof.",
+    "inspect": "Show a model and its certificate.",
     "convert": "Convert data or models to another format.",
 }
-"""The commands, and what they do; their modules have their names."""
+"""The commands, with a line of help for each; modules have the same names."""
 
 LIBSVM = {
     "svm-train": "LIBSVM's svm-train: its flags, its files, its output.",
@@ -33,7 +33,7 @@ LIBSVM = {
 
 
 class RawCommand(click.Command):
-    """A command that gets its arguments as they are: LIBSVM's flags are not click's."""
+    """A command that parses its arguments itself: LIBSVM's flags are not click's."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep everything, ``-h`` and ``--`` too."""
@@ -42,7 +42,7 @@ class RawCommand(click.Command):
 
 
 class Program(click.Group):
-    """Commands whose modules are imported when they are called, not for ``--help``."""
+    """Commands; the module of each is imported when it is called, not for ``--help``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Names in the order in which they are shown."""
@@ -54,8 +54,8 @@ class Program(click.Group):
             return _libsvm_command(cmd_name)
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"maxmargin.cli.commands.{cmd_name}")
-        command: click.Command = module.command
+        home = f"maxmargin.cli.commands.{cmd_name}"
+        command: click.Command = importlib.import_module(home).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -66,45 +66,26 @@ class Program(click.Group):
                 formatter.write_dl(list(commands.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; what click would handle in its own way is ours."""
+        """Run a command."""
         with unknown_to_click():
             return super().invoke(ctx)
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
         """Run; every failure becomes one line on stderr and an exit code."""
-
-        def run() -> Any:
-            return click.Group.main(
-                self,
-                args,
-                prog_name,
-                complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
-
-        code = shielded(run)
+        with shielded() as ended:
+            run: Any = super().main  # whose overloads do not take *args
+            ended.code = run(*args, standalone_mode=False, **options) or DONE
         if standalone_mode:
-            sys.exit(code)
-        return code
+            sys.exit(ended.code)
+        return ended.code
 
 
 def _libsvm_command(name: str) -> click.Command:
     @click.pass_context
     def call(ctx: click.Context) -> int:
         home = f"maxmargin.cli.libsvm.{name.removeprefix('svm-')}"
-        module = importlib.import_module(home)
-        run: Callable[[list[str]], int] = module.main
-        return run(ctx.args)
+        code: int = importlib.import_module(home).main(ctx.args)
+        return code
 
     return RawCommand(name, callback=call, help=LIBSVM[name], add_help_option=False)
 
@@ -115,6 +96,18 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
 
         click.echo(f"maxmargin {maxmargin.__version__}")
         ctx.exit()
+
+
+def _load_plugins(
+    _ctx: click.Context, _option: click.Parameter, value: Sequence[str]
+) -> None:
+    """Import modules before a command asks for the names that they register."""
+    for name in value:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            msg = f"--plugin {name}: this module cannot be imported"
+            raise Failure(USAGE, f"{msg}, {type(error).__name__}: {error}") from error
 
 
 @click.group(
@@ -130,6 +123,11 @@ def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> 
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the version and exit.",
+)  # fmt: skip
+@click.option(
+    "--plugin", "plugins", multiple=True, expose_value=False, callback=_load_plugins,
+    metavar="MODULE",
+    help="First import MODULE, which adds kernels, losses, solvers or machines.",
 )  # fmt: skip
 @click.pass_context
 def program(ctx: click.Context) -> None:

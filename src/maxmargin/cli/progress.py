@@ -1,177 +1,105 @@
-"""Progress of a fit on stderr: a bar on a terminal, lines, or nothing.
+"""Progress of a fit on stderr: a bar on a terminal, or lines.
 
 Nothing is shown of work that takes less than two seconds.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from maxmargin.observers.progress import share_done
-from maxmargin.observers.watcher import Guarded
+from maxmargin.observers import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from maxmargin.errors import Stop
     from maxmargin.solvers.base import Snapshot
+    from maxmargin.workflow.learning import Watch
 
-PATIENCE = 2.0  # seconds in which nobody asks
-LOOKS = 0.1  # seconds between two looks at a run
-LINES = 2.0  # seconds between two lines
+PATIENCE = 2.0  # policy: seconds before anything is shown
 
 
-class FitProgress(Guarded):
-    r"""How much of a fit is done: :math:`\log(g_0/g)/\log(g_0/t)` over all its problems.
+class _FitProgress(Progress):
+    """The fraction of :class:`~maxmargin.observers.Progress`, shown in another way."""
 
-    g is the duality gap, :math:`g_0` the first one, t the gap whose relative value is
-    ``tol``; where there is none, the violation takes its place. It never goes back.
+    pause: ClassVar[float]  # policy: seconds from one display to the next
 
-    Parameters
-    ----------
-    display : display
-        Whose ``show(fraction, text, seconds)`` is called, two seconds after the start at
-        first; by one thread at a time.
-    tol : float
-        The machine's tolerance.
-    total : int
-        Binary problems that are to be solved, as far as is known.
-    """
+    def __init__(self, title: str, tol: float, total: int) -> None:
+        self.title, self._made = title, time.monotonic()
+        super().__init__(tol=tol, total=total)
 
-    def __init__(self, display: Any, *, tol: float, total: int) -> None:
-        super().__init__()
-        self.display = display
-        self.tol = tol
-        self.total = total
-        self._began = time.monotonic()
+    def _reset(self) -> None:
+        super()._reset()
+        self._began = self._made  # work before the first problem counts
         self._due = self._began + PATIENCE
-        self._done = 0
-        self._shown = 0.0
-        # By the state, which is one object as long as a run lasts: names are not unique.
-        self._first: dict[int, tuple[float, float]] = {}
-        self._parts: dict[int, float] = {}
 
-    def on_start(self, snapshot: Snapshot) -> None:
-        """One more problem."""
-        measures = snapshot.measures
+    def _key(self, snapshot: Snapshot) -> object:
+        # Names are not unique; the state is one object as long as a run lasts.
+        return id(snapshot.state)
+
+    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
         with self._lock:
-            self._first[id(snapshot.state)] = (measures.gap, measures.violation)
-            self._parts[id(snapshot.state)] = 0.0
+            super().on_stop(snapshot, stop)
+            run = self._runs.pop(id(snapshot.state), None)
+            if run is not None:
+                self._runs[object()] = run  # the number may come again
 
-    def on_step(self, snapshot: Snapshot) -> None:
-        """Look, at most ten times a second."""
-        now = time.monotonic()
-        with self._lock:
-            if now >= self._due:
-                self._due = now + LOOKS
-                self._look(snapshot, now)
-
-    def _look(self, snapshot: Snapshot, now: float) -> None:
-        key, measures = id(snapshot.state), snapshot.measures
-        if key not in self._first:  # it was over before this thread got the lock
+    def _draw(self, now: float, *, last: bool = False) -> None:  # noqa: ARG002
+        if now < self._due:
             return
-        share = share_done(self._first[key], measures, self.tol)
-        self._parts[key] = max(self._parts[key], min(0.99, share))
-        running = len(self._parts)
-        done = self._done + sum(self._parts.values())
-        self._shown = max(self._shown, done / max(self.total, self._done + running, 1))
-        text = f"violation {measures.violation:.1e}"
+        self._due = now + self.pause
+        text = f"violation {max(run.violation for run in self._runs.values()):.1e}"
         if self.total > 1:
-            text = f"{self._done}/{max(self.total, self._done + running)} problems"
-        self.display.show(self._shown, text, now - self._began)
+            over, count = self.counts
+            text = f"{over}/{count} problems"
+        self._show(text, now - self._began)
 
-    def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:  # noqa: ARG002
-        """One problem less."""
-        with self._lock:
-            self._first.pop(id(snapshot.state), None)
-            self._parts.pop(id(snapshot.state), None)
-            self._done += 1
+    def _show(self, text: str, seconds: float) -> None:
+        raise NotImplementedError
 
 
-class _Bar:
-    """A bar of rich on stderr, gone when it is done."""
+class _Bar(_FitProgress):
+    """A bar of rich on stderr, gone when it is closed."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._bar: Any = None
+    pause = 0.1
+    _bar: Any = None
 
-    def show(self, fraction: float, text: str, seconds: float) -> None:  # noqa: ARG002
+    def _show(self, text: str, seconds: float) -> None:  # noqa: ARG002
         if self._bar is None:
+            from rich import progress
             from rich.console import Console
-            from rich.progress import (
-                BarColumn,
-                Progress,
-                TaskProgressColumn,
-                TextColumn,
-                TimeElapsedColumn,
-            )
 
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeElapsedColumn(),
-                TextColumn("{task.fields[text]}"),
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}"),
+                progress.BarColumn(),
+                progress.TaskProgressColumn(),
+                progress.TimeElapsedColumn(),
+                progress.TextColumn("{task.fields[text]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
-            self._task = self._bar.add_task(self._title, total=1.0, text="")
+            self._task = self._bar.add_task(self.title, total=1.0, text="")
             self._bar.start()
-        self._bar.update(self._task, completed=fraction, text=text)
+        self._bar.update(self._task, completed=self.fraction, text=text)
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
-class _Lines:
+class _Lines(_FitProgress):
     """A line every two seconds."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
-        self._due = 0.0
+    pause = 2.0
 
-    def show(self, fraction: float, text: str, seconds: float) -> None:
-        if seconds >= self._due:
-            self._due = seconds + LINES
-            percent = f"{int(100 * fraction):3d} %"
-            click.echo(f"{self._title}: {percent}, {text}, {seconds:.0f} s", err=True)
-
-    def close(self) -> None:
-        """Lines end by themselves."""
+    def _show(self, text: str, seconds: float) -> None:
+        percent = f"{int(100 * self.fraction):3d} %"
+        click.echo(f"{self.title}: {percent}, {text}, {seconds:.0f} s", err=True)
 
 
-@contextmanager
-def shown_progress(
-    machine: Any, mode: str, *, title: str, problems: int
-) -> Iterator[None]:
-    """Let a machine's fits tell how far they are.
-
-    Parameters
-    ----------
-    machine : estimator
-        Its ``callbacks`` are set for the while, and are None again afterwards: they are
-        no part of a model.
-    mode : {"auto", "plain", "none"}
-        auto is a bar where stderr is a terminal.
-    title : str
-        What is being done.
-    problems : int
-        Binary problems in one fit.
-    """
-    if mode == "none" or (mode == "auto" and not sys.stderr.isatty()):
-        yield
-        return
-    display: Any = _Lines(title) if mode == "plain" else _Bar(title)
-    watching = FitProgress(display, tol=float(machine.tol), total=problems)
-    machine.set_params(callbacks=[watching])
-    try:
-        yield
-    finally:
-        machine.set_params(callbacks=None)
-        display.close()
+def watcher(*, plain: bool) -> Watch:
+    """Return a maker of observers that write lines, or else draw a bar."""
+    display = _Lines if plain else _Bar
+    return lambda title, tol, total: closing(display(title, tol, total))

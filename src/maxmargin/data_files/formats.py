@@ -1,10 +1,11 @@
-"""Which format a file of data has: by what the user says, else by its name."""
+"""Which format a file of data has: by what the user says, else by its name.
+
+The command line reads :data:`FORMATS` for ``--help``: nothing heavy is imported here.
+"""
 
 from __future__ import annotations
 
 from pathlib import PurePath
-
-from maxmargin.errors import InputError
 
 STDIN = "-"
 """The file name that stands for standard input."""
@@ -62,6 +63,8 @@ def format_of(path: str, given: str | None = None) -> str:
     given : str or None
         What the user said, which decides.
     """
+    from maxmargin.errors import InputError  # which imports scikit-learn
+
     if given is not None and given not in FORMATS:
         msg = f"format={given!r}: the formats of data are {', '.join(FORMATS)}"
         raise InputError(msg)

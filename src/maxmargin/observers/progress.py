@@ -1,4 +1,4 @@
-"""A progress bar on stderr, driven by the logarithm of the duality gap."""
+"""How much of a fit is done, by the logarithm of the duality gap: a bar on stderr."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Run:
-    """What a progress bar knows of one binary problem."""
+    """One binary problem: where it began, and where it is."""
 
     first: tuple[float, float] = (math.inf, math.inf)  # gap and violation at the start
     gap: float = math.nan
@@ -65,7 +65,7 @@ class Progress(Guarded):
         self._reset()
 
     def _reset(self) -> None:
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[object, _Run] = {}
         self._began = time.monotonic()
         # Off a terminal, a fit of less than a second writes one line.
         self._due = self._began + (0.0 if self._terminal() else 1.0)
@@ -81,13 +81,20 @@ class Progress(Guarded):
             self._shown = max(self._shown, done)
             return self._shown
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Problems that are solved, and all that there are as far as is known."""
+        over = sum(run.stop is not None for run in self._runs.values())
+        return over, max(self.total, len(self._runs))
+
     def on_start(self, snapshot: Snapshot) -> None:
         """Begin a bar, or a further problem of it."""
         with self._lock:
-            if self._finished() or not self._runs or snapshot.name in self._runs:
+            key = self._key(snapshot)
+            if self._finished() or not self._runs or key in self._runs:
                 self.close()
                 self._reset()
-            run = self._runs[snapshot.name] = _Run()
+            run = self._runs[key] = _Run()
             self._look(run, snapshot)
             self._draw(time.monotonic())
 
@@ -95,7 +102,7 @@ class Progress(Guarded):
         """Move the bar, at most ten times a second for each problem."""
         now = time.monotonic()
         with self._lock:
-            run = self._runs.get(snapshot.name)
+            run = self._runs.get(self._key(snapshot))
             if run is not None and now >= run.due:
                 run.due = now + 0.1
                 self._look(run, snapshot)
@@ -104,7 +111,7 @@ class Progress(Guarded):
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
         """Count a problem as done; the last one ends the line."""
         with self._lock:
-            run = self._runs.get(snapshot.name)
+            run = self._runs.get(self._key(snapshot))
             if stop is None:  # the run failed: make way for the traceback
                 self.close()
                 self._runs.clear()
@@ -128,16 +135,20 @@ class Progress(Guarded):
     def _terminal(self) -> bool:
         return bool(getattr(self._target(), "isatty", bool)())
 
+    def _key(self, snapshot: Snapshot) -> object:
+        """What tells one problem of a fit from the others."""
+        return snapshot.name
+
     def _finished(self) -> bool:
-        over = sum(run.stop is not None for run in self._runs.values())
-        return bool(self._runs) and over >= max(self.total, len(self._runs))
+        over, count = self.counts
+        return bool(self._runs) and over >= count
 
     def _look(self, run: _Run, snapshot: Snapshot) -> None:
         measures, run.n_iter = snapshot.measures, snapshot.n_iter
         run.gap, run.violation = measures.relative_gap, measures.violation
         if not math.isfinite(run.first[1]):  # some solvers only know it later
             run.first = (measures.gap, run.violation)
-        share = share_done(run.first, measures, self.tol)
+        share = _share_done(run.first, measures, self.tol)
         run.fraction = max(run.fraction, min(0.99, share))
 
     def _draw(self, now: float, *, last: bool = False) -> None:
@@ -171,15 +182,15 @@ class Progress(Guarded):
             clock,
         ]
         stops = [run.stop for run in runs if run.stop is not None]
-        count = max(self.total, len(runs))
+        over, count = self.counts
         if count > 1:
-            parts.insert(1, f"{len(stops)}/{count} problems")
+            parts.insert(1, f"{over}/{count} problems")
         if last:
             parts += [stop.value for stop in stops if not stop.converged][:1]
         return "  ".join(parts)
 
 
-def share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
+def _share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
     """How much of a run is done, from the gap and the violation that it began with."""
     start, now, scale = first[0], measures.gap, max(map(abs, measures[:2]))
     if not (math.isfinite(start) and math.isfinite(now)):

@@ -1,4 +1,4 @@
-"""Cross-validation: everything, encoder and scaler too, is fitted on the other folds."""
+"""Cross-validation: encoder, scaler and machine are fitted on the other folds alone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from maxmargin.cli.say import Voice
-from maxmargin.errors import DataFileError
-from maxmargin.workflow.learning import fit, is_converged, was_interrupted
+from maxmargin.errors import DataFileError, warn
+from maxmargin.workflow.learning import fit
 from maxmargin.workflow.models import rows_for
 from maxmargin.workflow.scores import score_of
 
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from maxmargin.data_files.table import Table
-    from maxmargin.workflow.learning import Plan
+    from maxmargin._arrays import Index
+    from maxmargin.workflow.learning import Plan, Watch
 
 
 class Fold(NamedTuple):
-    """One of the folds."""
+    """The score of one fold, and the fit on the others."""
 
     score: float
     n_train: int
@@ -36,7 +35,7 @@ class Fold(NamedTuple):
 
 @dataclass
 class CrossValidation:
-    """The folds that were done, and what was measured."""
+    """The folds that are done; ``measure`` is the name of the score."""
 
     measure: str
     folds: list[Fold] = field(default_factory=list)
@@ -44,26 +43,26 @@ class CrossValidation:
 
     @property
     def scores(self) -> list[float]:
-        """One number a fold."""
+        """The score of each fold."""
         return [one.score for one in self.folds]
 
     @property
     def mean(self) -> float:
-        """Over the folds."""
+        """Mean of the scores."""
         return float(np.mean(self.scores))
 
     @property
     def std(self) -> float:
-        """Over the folds."""
+        """Standard deviation of the scores."""
         return float(np.std(self.scores))
 
     @property
     def converged(self) -> bool:
-        """Whether every fit was."""
+        """True if every fit converged."""
         return all(one.converged for one in self.folds)
 
     def facts(self) -> dict[str, Any]:
-        """For JSON."""
+        """Measure and scores for JSON."""
         return {
             "measure": self.measure,
             "scores": self.scores,
@@ -72,34 +71,41 @@ class CrossValidation:
             "folds": [one._asdict() for one in self.folds],
         }
 
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """A label and a text for each fold, and for all of them."""
+        for number, one in enumerate(self.folds, start=1):
+            late = "" if one.converged else ", not converged"
+            score = f"{self.measure} {one.score:.4f}"
+            done = f"({one.n_test:,} rows, {one.seconds:.2g} s{late})"
+            yield f"fold {number}", f"{score}  {done}"
+        yield "mean", f"{self.measure} {self.mean:.4f} ± {self.std:.4f}"
 
-def cross_validate(table: Table, plan: Plan, k: int, seed: int) -> CrossValidation:
+
+def cross_validate(
+    plan: Plan, k: int, seed: int, *, watch: Watch | None = None
+) -> CrossValidation:
     """Score a plan on k folds, stratified by class where there are classes.
 
     Ctrl-C ends it with the folds that are done.
     """
-    measure = "accuracy" if plan.task == "classify" else "R²"
-    found = CrossValidation(measure)
-    quiet = Voice("cv", quiet=True)
-    for number, (train, test) in enumerate(_split(plan, k, seed, table.source)):
-        plan.title = f"fold {number + 1} of {k}"
+    found = CrossValidation("accuracy" if plan.task == "classify" else "R²")
+    for number, (train, test) in enumerate(_split(plan, k, seed), start=1):
         try:
-            fitted = fit(table.take(train), plan.y[train], plan, quiet)
+            fitted = fit(plan, train, title=f"fold {number} of {k}", watch=watch)
         except KeyboardInterrupt:
             found.interrupted = True
             break
-        if was_interrupted(fitted.certificate):
+        if fitted.interrupted:
             found.interrupted = True
             break
-        held = table.take(test)
-        predicted = fitted.model.predict(rows_for(fitted.model, held))
+        predicted = fitted.model.predict(rows_for(fitted.model, plan.table.take(test)))
         found.folds.append(
             Fold(
                 score=score_of(plan.task, plan.y[test], predicted),
                 n_train=train.size,
                 n_test=test.size,
                 seconds=fitted.seconds,
-                converged=is_converged(fitted.certificate),
+                converged=fitted.converged,
             )
         )
     if found.interrupted and not found.folds:
@@ -107,8 +113,8 @@ def cross_validate(table: Table, plan: Plan, k: int, seed: int) -> CrossValidati
     return found
 
 
-def _split(plan: Plan, k: int, seed: int, source: str) -> Iterator[tuple[Any, Any]]:
-    places = np.zeros((plan.y.size, 1))
+def _split(plan: Plan, k: int, seed: int) -> Iterator[tuple[Index, Index]]:
+    places, source = np.zeros((plan.y.size, 1)), plan.table.source
     if plan.task != "classify":
         if k > plan.y.size:
             reason = f"{k} folds are too many for {plan.y.size} rows"
@@ -117,14 +123,13 @@ def _split(plan: Plan, k: int, seed: int, source: str) -> Iterator[tuple[Any, An
     _check_classes(plan.y, k, source)
     splitter = StratifiedKFold(k, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        # It has been said, with the name of the class.
+        # _check_classes has said so, with the name of the class.
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        parts = list(splitter.split(places, plan.y))
-    return iter(parts)
+        return iter(list(splitter.split(places, plan.y)))
 
 
 def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
-    """Rows of a class are spread over folds, one each as far as they reach."""
+    """Refuse, or warn of, a class with fewer rows than there are folds."""
     classes, counts = np.unique(y, return_counts=True)
     least = int(np.argmin(counts))
     name, rows = classes.tolist()[least], int(counts[least])
@@ -137,16 +142,4 @@ def _check_classes(y: NDArray[Any], k: int, source: str) -> None:
         raise DataFileError(source, 0, reason)
     if rows < k:
         msg = f"{source}: {many}: {k - rows} of the {k} folds are tested without it"
-        warnings.warn(msg, UserWarning, stacklevel=2)
-
-
-def tell_scores(found: CrossValidation, voice: Voice) -> None:
-    """A line for each fold, and one for all of them."""
-    for number, one in enumerate(found.folds, start=1):
-        late = "" if one.converged else ", not converged"
-        voice.figure(
-            f"fold {number}",
-            f"{found.measure} {one.score:.4f}  ({one.n_test:,} rows, "
-            f"{one.seconds:.2g} s{late})",
-        )
-    voice.figure("mean", f"{found.measure} {found.mean:.4f} ± {found.std:.4f}")
+        warn(msg, UserWarning)

@@ -1,4 +1,4 @@
-"""Files of models, ours and LIBSVM's, and how rows are brought to them."""
+"""Files of models, ours and LIBSVM's; rows in the form that a model predicts."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from maxmargin.cli.failures import MISFIT, Failure, blame
 from maxmargin.data_files.columns.cells import shortest
 from maxmargin.data_files.columns.dense import dense_rows
 from maxmargin.data_files.columns.encoder import TableEncoder
-from maxmargin.errors import InputError, ModelFileError
+from maxmargin.data_files.reading import read_table
+from maxmargin.errors import InputError, MisfitError, ModelFileError
+from maxmargin.workflow.preparing import refused_as
 
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
+    from maxmargin.workflow.choices import Choices, Tell
 
 _ZIP = b"PK\x03\x04"
 _LIBSVM = ".model"  # .libsvm is what people call LIBSVM's *data*
 MODEL_EXTENSIONS = (".maxmargin", _LIBSVM)
-"""How names of models end: everything else is data."""
+"""Endings of the names of models; every other file is data."""
 
 
 def is_libsvm_name(path: str) -> bool:
-    """Whether a model of this name is LIBSVM's text."""
+    """True if a model of this name is LIBSVM's text."""
     return Path(path).suffix.lower() == _LIBSVM
 
 
 def is_own_file(path: str) -> bool:
-    """Whether the file is one of ours, by its first bytes."""
+    """True if the file begins as one of ours does."""
     try:
         if Path(path).exists() and not Path(path).is_file():  # a pipe would wait
             raise ModelFileError(path or "''", 0, "this is no file of a model")
@@ -42,7 +44,7 @@ def is_own_file(path: str) -> bool:
 
 
 def load_model(path: str) -> Any:
-    """A fitted estimator, from our format or from LIBSVM's text."""
+    """Read a fitted estimator from our format or from LIBSVM's text."""
     if is_own_file(path):
         from maxmargin.persist import load
 
@@ -58,7 +60,7 @@ def load_model(path: str) -> Any:
 
 
 def save_model(model: Any, path: str, *, data_hash: str | None = None) -> None:
-    """Write a model: LIBSVM's text where the name says so, else our format."""
+    """Write LIBSVM's text if the name ends in .model, else our format."""
     if not is_libsvm_name(path):
         from maxmargin.persist import save
 
@@ -93,18 +95,51 @@ def encoder_of(model: Any) -> Any:
 
 
 def n_features_of(model: Any) -> int | None:
-    """How many features rows must have; None where the model does not say."""
+    """Number of features that rows must have; None if the model does not know it."""
     found = getattr(steps_of(model)[0][1], "n_features_in_", None)
     return None if found is None else int(found)
 
 
+def read_for_model(data: str, model: Any, choices: Choices, tell: Tell) -> Table:
+    """Read the table to predict; find columns and target as in training."""
+    encoder = encoder_of(model)
+    names = None if encoder is None else encoder.names_
+    target, words = choices.target, []
+    if names is not None:
+        target = target or encoder.target_name_
+        kinds = zip(names, encoder.kinds_, strict=True)
+        words = [name for name, kind in kinds if kind == "words"]
+    classes = getattr(machine_of(model), "classes_", None)
+    if target is not None and classes is not None and classes.dtype.kind in "US":
+        words.append(target)
+    table = read_table(
+        data,
+        format=choices.format,
+        target=target,
+        guess="name" if names is None else "none",
+        required=choices.target is not None,
+        words=words,
+    )
+    if names is not None and not table.columns.keys() <= set(names):
+        extra = [name for name in table.columns if name not in names]
+        shown = ", ".join(map(repr, extra[:5])) + (", …" if len(extra) > 5 else "")
+        tell(f"columns that the model does not know are ignored: {shown}")
+    expected = n_features_of(model)
+    if table.format == "libsvm" and expected and table.n_columns < expected:
+        tell(
+            f"{table.source} uses features up to {table.n_columns}; the model knows "
+            f"{expected}, and the others count as 0"
+        )
+    return table
+
+
 def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
-    """What the model's ``predict`` takes for a table: the rows, in its columns.
+    """Return the rows of a table in the form that the model's ``predict`` takes.
 
     Raises
     ------
-    Failure
-        With exit code 5, where model and data do not fit.
+    MisfitError
+        If model and data do not go together.
     """
     encoder = encoder_of(model)
     if encoder is not None and encoder.names_ is not None:
@@ -113,7 +148,7 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
                 f"{table.source} has no names of columns, and the model was trained on "
                 f"{len(encoder.names_)} columns by name; give a table with a header"
             )
-            raise Failure(MISFIT, msg)
+            raise MisfitError(msg)
         return table
     if encoder is not None and table.named:
         return table
@@ -128,14 +163,14 @@ def rows_for(model: Any, table: Table, *, ignore_extra: bool = False) -> Any:
     moves = isinstance(first, MinMaxScaler) or getattr(first, "with_mean", False)
     if not moves:
         return X
-    with blame(MISFIT):
+    with refused_as(MisfitError):
         return dense_rows(X, source=table.source)
 
 
 def _matrix(table: Table) -> Any:
     if not table.named:
         return table.matrix
-    with blame(MISFIT):
+    with refused_as(MisfitError):
         # The model knows columns by their place: names and categories are of no use.
         encoder = TableEncoder().fit(table)
         if "words" in encoder.kinds_:
@@ -149,26 +184,31 @@ def _matrix(table: Table) -> Any:
 
 
 def _resized(X: Any, expected: int, table: Table, *, ignore_extra: bool) -> Any:
-    """LIBSVM text leaves zeros out, the last ones too; nothing else may be missing."""
-    found = X.shape[1]
-    text = table.format == "libsvm"
-    if found > expected and not (text and ignore_extra):
-        ways = f"; --ignore-extra leaves them out, train --n-features {found} knows them"
-        advice = ways if text else ""
-        msg = f"{table.source} has {found} features, the model {expected}{advice}"
-        raise Failure(MISFIT, msg)
-    if found > expected:
-        return X[:, :expected]
-    if not text:
+    """Fit LIBSVM text, which leaves zeros out, to the width; refuse any other table."""
+    found, text = X.shape[1], table.format == "libsvm"
+    if not text or (found > expected and not ignore_extra):
         msg = f"{table.source} has {found} features, the model {expected}"
-        raise Failure(MISFIT, msg)
+        ways = f"; --ignore-extra leaves them out, train --n-features {found} knows them"
+        raise MisfitError(msg + (ways if text else ""))
     X = X.copy()
     X.resize((X.shape[0], expected))
     return X
 
 
+def answers(model: Any, method: str, rows: Any, path: str) -> Any:
+    """Call a method of a model from a file; one that was altered may fail in any way."""
+    try:
+        with refused_as(MisfitError):
+            return getattr(model, method)(rows)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        reason = f"the model fails on these rows, {type(error).__name__}: {error}"
+        raise ModelFileError(path, 0, reason) from error
+
+
 def labels_as_text(values: Any) -> list[str]:
-    """Predictions, one text each: whole numbers without a fraction."""
+    """One text for each prediction: whole numbers without a fraction."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
         return [shortest(one) for one in array.tolist()]

@@ -1,4 +1,4 @@
-"""How good predictions are, where the truth is known."""
+"""Scores of predictions against a known truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def score_of(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> float:
-    """The share of right labels, or the coefficient of determination R²."""
+    """Return the share of right labels, or the coefficient of determination R²."""
     if task != "regress":
         return float(np.mean(truth == predicted))
     rest = float(np.sum((truth - predicted) ** 2))
@@ -24,14 +24,14 @@ def score_of(task: str, truth: NDArray[Any], predicted: NDArray[Any]) -> float:
 
 
 def task_of_model(machine: Any) -> str:
-    """What a fitted machine has learnt."""
+    """Return the task that a fitted machine has learnt."""
     if hasattr(machine, "classes_"):
         return "classify"
     return "outliers" if hasattr(machine, "offset_") else "regress"
 
 
 def known_truth(machine: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
-    """A target that predictions can be held against, as their type; else None."""
+    """Return the target in the type of the predictions; None if they do not compare."""
     if y is None:
         return None
     words = is_words(y)

@@ -1,4 +1,4 @@
-"""What a file of data is like: its problems, and what people should know of it."""
+"""A survey of a file of data: problems, oddities and main figures."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from maxmargin.errors import DataFileError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-IMBALANCED = 10.0  # the largest class over the smallest
-SPREAD = 100.0  # the largest range of a feature over the smallest
-MOST_NAMES = 5
+    from maxmargin.workflow.choices import Choices
+
+IMBALANCED = 10.0  # policy: largest class over smallest; more is an oddity
+SPREAD = 100.0  # policy: largest range of a feature over smallest; more is an oddity
+MOST_NAMES = 5  # policy: names of columns in one line
 
 
 @dataclass
 class Survey:
-    """What was found."""
+    """The findings about one file."""
 
     source: str
     problems: list[DataFileError] = field(default_factory=list)
@@ -40,21 +42,15 @@ class Survey:
         self.problems.append(DataFileError(self.source, line, reason))
 
 
-def surveyed(
-    path: str,
-    *,
-    format: str | None,  # noqa: A002
-    target: str | None,
-    task: str | None,
-    impute: str | None,
-) -> Survey:
-    """Read a file as far as that is possible, and look at what is in it."""
+def surveyed(path: str, choices: Choices) -> Survey:
+    """Read a file as far as possible, and examine features, target and duplicates."""
+    task, impute = choices.task, choices.impute
     found = Survey("<stdin>" if path == "-" else path)
     try:
         table = read_table(
             path,
-            format=format,
-            target=target,
+            format=choices.format,
+            target=choices.target,
             guess="name" if task == "outliers" else "last",
             report=found.problems.append,
         )
@@ -85,10 +81,8 @@ def _look_at_features(table: Table, found: Survey, impute: str | None) -> None:
         absent = absent_in(column)
         if impute is None:
             for row in np.flatnonzero(absent):
-                found.blame(
-                    table.line_of(int(row)),
-                    f"no value in column {show(name)}",
-                )
+                reason = f"no value in column {show(name)}"
+                found.blame(table.line_of(int(row)), reason)
         known = column[~absent]
         if known.size == 0:
             found.blame(0, f"column {show(name)} has no value at all")
@@ -191,9 +185,7 @@ def _look_at_target(table: Table, found: Survey, task: str | None) -> None:
 
 def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
     classes, counts = np.unique(y.astype(str) if is_words(y) else y, return_counts=True)
-    names = (
-        classes.tolist() if is_words(y) else [shortest(one) for one in classes.tolist()]
-    )
+    names = [one if is_words(y) else shortest(one) for one in classes.tolist()]
     order = np.argsort(-counts, kind="stable")
     shown = ", ".join(f"{names[place]} {counts[place]:,}" for place in order[:10])
     more = ", …" if len(names) > 10 else ""
@@ -212,7 +204,7 @@ def _look_at_classes(y: NDArray[Any], why: str, found: Survey) -> None:
 
 
 def _look_for_duplicates(table: Table, found: Survey) -> None:
-    """Rows that are there twice, and those of them that have another target."""
+    """Count rows that repeat an earlier one, and those with another target."""
     keys = _row_keys(table)
     _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
     copies = int(codes.size - first.size)
@@ -233,18 +225,12 @@ def _row_keys(table: Table) -> NDArray[Any]:
     total = np.zeros(table.n_rows, np.uint64)
     if not table.named and sparse.issparse(table.matrix):
         X = table.matrix.tocsr()
-        stored = X.data != 0.0
-        mixed = _mixed(
-            X.data.astype(np.float64).view(np.uint64), X.indices.astype(np.uint64)
-        )
+        stored, values = X.data != 0.0, X.data.astype(np.float64)
+        mixed = _mixed(values.view(np.uint64), X.indices.astype(np.uint64))
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
         np.add.at(total, rows[stored], mixed[stored])
         return total
-    columns = (
-        table.columns.values()
-        if table.named
-        else (table.matrix[:, place] for place in range(table.matrix.shape[1]))
-    )
+    columns = list(table.columns.values()) if table.named else table.matrix.T
     for place, column in enumerate(columns):
         if is_words(column):
             words = np.array(["\0" if one is None else one for one in column], dtype=str)

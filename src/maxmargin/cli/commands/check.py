@@ -1,4 +1,4 @@
-"""``maxmargin check DATA``: every problem by file and line, and what the data are."""
+"""``maxmargin check DATA``: every problem by file and line, and the main figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import click
 
 from maxmargin.cli.failures import BAD_DATA, DONE
 from maxmargin.cli.options import data_options, output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.output import Voice
+from maxmargin.workflow.choices import TASKS, Choices
 
 if TYPE_CHECKING:
     from maxmargin.workflow.survey import Survey
@@ -25,28 +26,21 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--task",
-    type=click.Choice(("classify", "regress", "outliers")),
-    help="What is to be learnt; by default the target decides.",
+    type=click.Choice(tuple(TASKS)),
+    help="Task; by default the target decides.",
 )
 @data_options()
 @output_options()
-def command(**options: Any) -> int:
-    """List the problems of DATA as file:line: reason, and say what the data are like.
+def command(data: str, limit: int, json_: bool, quiet: bool, **choices: Any) -> int:
+    """List the problems of DATA as file:line: reason, and describe the data.
 
-    Exit code 3 if there is a problem that training would refuse. Oddities that it would
-    not (constant columns, duplicates, classes of very different sizes) are told as well.
+    The exit code is 3 if training would refuse DATA. Oddities that training accepts
+    (constant columns, duplicates, classes of very different sizes) are listed too.
     """
-    voice = Voice("check", json=options["json_"], quiet=options["quiet"])
+    voice = Voice("check", json=json_, quiet=quiet)
     from maxmargin.workflow.survey import surveyed
 
-    survey = surveyed(
-        options["data"],
-        format=options["format_"],
-        target=options["target"],
-        task=options["task"],
-        impute=options["impute"],
-    )
-    limit = options["limit"]
+    survey = surveyed(data, Choices(**choices))
     for problem in survey.problems[:limit]:
         voice.line(str(problem))
     if len(survey.problems) > limit:
@@ -74,6 +68,4 @@ def _tell(survey: Survey, voice: Voice) -> None:
         voice.figure(label, text)
     for oddity in survey.oddities:
         voice.figure("note", oddity)
-    count = len(survey.problems)
-    verdict = "none" if not count else f"{count:,}"
-    voice.figure("problems", verdict)
+    voice.figure("problems", f"{len(survey.problems):,}" if survey.problems else "none")

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import DONE, USAGE, Failure, blame
-from maxmargin.cli.options import FORMATS, data_options, output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.failures import DONE, USAGE, Failure
+from maxmargin.cli.options import data_options, output_options
+from maxmargin.cli.output import Voice, checked_output
+from maxmargin.data_files.formats import FORMATS
+from maxmargin.workflow.choices import Choices
 
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
@@ -22,18 +24,18 @@ if TYPE_CHECKING:
 @click.option("--to", type=click.Choice(FORMATS), help="Format of OUT; by its extension.")
 @data_options()
 @output_options()
-def command(**options: Any) -> int:
+def command(
+    source: str, output: str, to: str | None, json_: bool, quiet: bool, **choices: Any
+) -> int:
     """Convert data, or a model, to the format that OUT's extension names.
 
     Models are .maxmargin (ours) and .model (LIBSVM's text). Everything else is data:
     .csv, .tsv, .npz, .parquet, .arrow, and LIBSVM text for any other name. Where OUT
     holds numbers only, words become columns of zeros and ones, and labels numbers.
     """
-    voice = Voice("convert", json=options["json_"], quiet=options["quiet"])
-    from maxmargin.cli.outputs import checked_output
+    voice = Voice("convert", json=json_, quiet=quiet)
     from maxmargin.workflow.models import MODEL_EXTENSIONS
 
-    source, output = options["source"], options["output"]
     if output == "-":
         raise Failure(USAGE, "convert: OUT must be a file, whose extension is its format")
     checked_output(output, source)
@@ -44,7 +46,7 @@ def command(**options: Any) -> int:
         msg = f"{source} → {output}: a model cannot become data, nor data a model"
         raise Failure(USAGE, f"{msg}; maxmargin train learns one")
     else:
-        _convert_data(source, output, options, voice)
+        _convert_data(source, output, to, Choices(**choices), voice)
     size = Path(output).stat().st_size
     voice.wrote(f"{output} ({size:,} bytes)")
     voice.know(source=source, output=output, bytes=size)
@@ -61,44 +63,40 @@ def _convert_model(source: str, output: str, voice: Voice) -> None:
         from maxmargin.persist import header
 
         known = header(source)["data_hash"]
-    with blame(USAGE):
-        save_model(model, output, data_hash=known)
+    save_model(model, output, data_hash=known)
     voice.know(kind="model")
 
 
 def _convert_data(
-    source: str, output: str, options: dict[str, Any], voice: Voice
+    source: str, output: str, to: str | None, chosen: Choices, voice: Voice
 ) -> None:
     from maxmargin.data_files.formats import format_of
     from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.writing import write_table
 
-    kind = format_of(output, options["to"])
-    table = read_table(
-        source, format=options["format_"], target=options["target"], guess="last"
-    )
+    kind = format_of(output, to)
+    table = read_table(source, format=chosen.format, target=chosen.target, guess="last")
     for note in table.notes:
         voice.note(note)
     if kind in ("libsvm", "npz"):
-        table = _numeric(table, kind, options, voice)
-    with blame(USAGE):
-        write_table(table, output, format=kind)
+        table = _numeric(table, kind, chosen.impute, voice)
+    write_table(table, output, format=kind)
     voice.know(kind="data", rows=table.n_rows, columns=table.n_columns, format=kind)
 
 
-def _numeric(table: Table, kind: str, options: dict[str, Any], voice: Voice) -> Table:
-    """Words become columns of zeros and ones; labels that are text, numbers."""
+def _numeric(table: Table, kind: str, impute: str | None, voice: Voice) -> Table:
+    """Turn words into columns of zeros and ones, and labels of text into numbers."""
     import numpy as np
 
     from maxmargin.data_files.table import is_words
-    from maxmargin.workflow.preparing import blamed_on, made_encoder
+    from maxmargin.workflow.preparing import blamed_on, fitted_encoder
 
     words = any(is_words(column) for column in table.columns.values())
-    if words or options["impute"]:
-        encoder = made_encoder(table, options["impute"])
+    if words or impute:
+        encoder = fitted_encoder(table, impute)
         assert encoder is not None  # there are words, or something to fill in
         with blamed_on(table.source):
-            X = encoder.fit_transform(table)
+            X = encoder.transform(table)
         names = encoder.get_feature_names_out().tolist()
         if words:
             voice.note(f"words became zeros and ones: {len(names)} columns")

@@ -1,4 +1,4 @@
-"""``maxmargin inspect MODEL``: what a model is, and how good its proof."""
+"""``maxmargin inspect MODEL``: a model and its certificate."""
 
 from __future__ import annotations
 
@@ -9,36 +9,34 @@ import click
 
 from maxmargin.cli.failures import DONE
 from maxmargin.cli.options import output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.output import Voice
 
 
 @click.command("inspect")
 @click.argument("model")
 @output_options()
-def command(**options: Any) -> int:
+def command(model: str, json_: bool, quiet: bool) -> int:
     """Show a model: machine, parameters, certificate, support vectors, origin.
 
-    Of a .maxmargin file only the header is read, of LIBSVM's text everything.
+    Only the header of a .maxmargin file is read; LIBSVM's text is read as a whole.
     """
-    voice = Voice("inspect", json=options["json_"], quiet=options["quiet"])
+    voice = Voice("inspect", json=json_, quiet=quiet)
     from maxmargin.workflow.models import is_own_file
 
-    path = options["model"]
-    facts = _own(path) if is_own_file(path) else _libsvm(path)
-    voice.know(model=path, bytes=Path(path).stat().st_size, **facts)
-    _tell(path, facts, voice)
+    if is_own_file(model):
+        from maxmargin.persist import header
+
+        facts = header(model)
+    else:
+        facts = _libsvm(model)
+    voice.know(model=model, bytes=Path(model).stat().st_size, **facts)
+    _tell(model, facts, voice)
     voice.finish()
     return DONE
 
 
-def _own(path: str) -> dict[str, Any]:
-    from maxmargin.persist import header
-
-    return header(path)
-
-
 def _libsvm(path: str) -> dict[str, Any]:
-    """What the text holds; C, nu and epsilon are not in it."""
+    """Facts of LIBSVM's text, which has no C, nu or epsilon."""
     from maxmargin.persist.libsvm_model import read_libsvm_model, to_estimator
 
     model = read_libsvm_model(path)
@@ -85,7 +83,7 @@ def _tell(path: str, facts: dict[str, Any], voice: Voice) -> None:
 
 
 def _chosen(facts: dict[str, Any]) -> dict[str, Any]:
-    """Kernel and C, which everybody wants to know, and what is not the default."""
+    """Kernel and C, and every other parameter that is not the default."""
     import maxmargin
 
     kind = getattr(maxmargin, facts["class"].removeprefix("maxmargin."), None)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from maxmargin.cli.failures import BAD_DATA, DONE, MISFIT, USAGE, Failure, blame
-from maxmargin.cli.options import FORMATS, data_options, output_options
-from maxmargin.cli.say import Voice
+from maxmargin.cli.failures import DONE, USAGE, Failure
+from maxmargin.cli.options import data_options, output_options
+from maxmargin.cli.output import Voice, checked_output
+from maxmargin.data_files.formats import FORMATS
+from maxmargin.workflow.choices import SCALINGS, Choices
 
 if TYPE_CHECKING:
     from maxmargin.data_files.table import Table
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--to", type=click.Choice(FORMATS), help="Format of OUT.")
 @click.option(
     "--method",
-    type=click.Choice(("standard", "minmax", "maxabs")),
+    type=click.Choice(SCALINGS[1:]),
     default="standard",
     show_default=True,
     help="Mean 0 and variance 1; the range; the largest absolute value 1.",
@@ -44,91 +46,88 @@ if TYPE_CHECKING:
 @click.option("--restore", metavar="SCALER", help="Scale as an earlier --save did.")
 @data_options()
 @output_options()
-def command(**options: Any) -> int:
+def command(
+    data: str,
+    output: str | None,
+    to: str | None,
+    method: str,
+    range_: tuple[float, float] | None,
+    save: str | None,
+    restore: str | None,
+    json_: bool,
+    quiet: bool,
+    **choices: Any,
+) -> int:
     """Scale the features of DATA; the target stays as it is.
 
     Test data must be scaled as training data were: --save on the one, --restore on the
     other. (A model of `maxmargin train --scale` does so by itself.)
     """
-    voice = Voice("scale", json=options["json_"], quiet=options["quiet"])
-    if options["restore"] and (options["range_"] or options["save"]):
+    voice, chosen = Voice("scale", json=json_, quiet=quiet), Choices(**choices)
+    if restore and (range_ or save):
         raise Failure(USAGE, "--restore scales as it was saved: no --range, no --save")
-    if options["range_"] and options["method"] != "minmax":
+    if range_ and method != "minmax":
         raise Failure(USAGE, "--range is the range of --method minmax")
-    if options["json_"] and options["output"] in (None, "-"):
+    if json_ and output in (None, "-"):
         raise Failure(USAGE, "--json: say with -o where the scaled data are to go")
-    from maxmargin.cli.outputs import checked_output
     from maxmargin.data_files.formats import format_of
-    from maxmargin.data_files.reading import read_table
     from maxmargin.data_files.writing import write_table
-    from maxmargin.workflow.models import encoder_of
+    from maxmargin.persist import save as save_file
 
-    if options["output"] == "-":
-        options["output"] = None
-    checked_output(options["output"], options["data"], options["restore"])
-    checked_output(options["save"], options["data"])
-    target, guess, model = options["target"], "last", None
-    if options["restore"]:
-        model = _restored(options["restore"])
-        encoder = encoder_of(model)
-        if encoder is not None and encoder.names_ is not None:
-            # Columns are found by name, and the target, if there is one, too.
-            target, guess = target or encoder.target_name_, "none"
-    table = read_table(
-        options["data"],
-        format=options["format_"],
-        target=target,
-        guess=guess,
-        required=options["target"] is not None,
-    )
+    if output == "-":
+        output = None
+    checked_output(output, data, restore)
+    checked_output(save, data)
+    model = _restored(restore) if restore else None
+    table = _read(data, model, chosen)
     for note in table.notes:
         voice.note(note)
     if model is None:
-        model = _fitted(table, options, voice)
-    scaled = _applied(model, table, options["restore"])
-    given = options["to"] or (None if options["output"] else table.format)
-    kind = format_of(options["output"] or "-", given)
-    target = options["output"] or sys.stdout.buffer
-    with blame(USAGE):
-        write_table(scaled, target, format=kind)
-    if options["save"]:
-        from maxmargin.persist import save
-
-        save(model, options["save"])
-    if options["output"]:
+        model = _fitted(table, chosen.impute, method, range_ or (-1.0, 1.0), voice)
+    scaled = _applied(model, table)
+    kind = format_of(output or "-", to or (None if output else table.format))
+    write_table(scaled, output or sys.stdout.buffer, format=kind)
+    if save:
+        save_file(model, save)
+    if output:
         rows, columns = scaled.shape
-        voice.wrote(f"{options['output']}: {rows:,} rows × {columns:,}")
-        voice.know(output=options["output"], format=kind, rows=rows, columns=columns)
+        voice.wrote(f"{output}: {rows:,} rows × {columns:,}")
+        voice.know(output=output, format=kind, rows=rows, columns=columns)
         voice.finish()
     return DONE
 
 
-def _fitted(table: Table, options: dict[str, Any], voice: Voice) -> Any:
-    """Encoder (for named columns) and scaler, fitted as train does it."""
-    from sklearn.pipeline import Pipeline
+def _read(data: str, model: Any, chosen: Choices) -> Table:
+    """Read the table; a restored scaling finds columns and target by their names."""
+    from maxmargin.data_files.reading import read_table
+    from maxmargin.workflow.models import encoder_of
 
-    from maxmargin.workflow.preparing import (
-        blamed_on,
-        faster,
-        fit_scaler,
-        made_encoder,
-        made_scaler,
+    target, guess = chosen.target, "last"
+    encoder = None if model is None else encoder_of(model)
+    if encoder is not None and encoder.names_ is not None:
+        target, guess = target or encoder.target_name_, "none"
+    return read_table(
+        data,
+        format=chosen.format,
+        target=target,
+        guess=guess,
+        required=chosen.target is not None,
     )
 
-    low, high = options["range_"] or (-1.0, 1.0)
+
+def _fitted(
+    table: Table, impute: str | None, method: str, span: tuple[float, float], voice: Voice
+) -> Any:
+    """Fit encoder (for named columns) and scaler as train does."""
+    from sklearn.pipeline import Pipeline
+
+    from maxmargin.workflow.preparing import fitted_encoder, made_scaler, prepared
+
+    low, high = span
     if not low < high:
         raise Failure(USAGE, f"--range {low:g} {high:g}: the first must be less")
-    steps: list[tuple[str, Any]] = []
-    X: Any = table.matrix
-    encoder = made_encoder(table, options["impute"])
-    with blamed_on(table.source):
-        if encoder is not None:
-            steps.append(("encode", encoder))
-            X = encoder.fit_transform(table)
-        scaler = made_scaler(options["method"], (low, high))
-        fit_scaler(scaler, faster(X), voice, option="--method")
-    steps.append(("scale", scaler))
-    return Pipeline(steps)
+    encoder, scaler = fitted_encoder(table, impute), made_scaler(method, span)
+    return Pipeline(prepared(table, encoder, scaler, voice.note, option="--method")[1])
 
 
 def _restored(path: str) -> Any:
@@ -144,20 +143,21 @@ def _restored(path: str) -> Any:
     return model
 
 
-def _applied(model: Any, table: Table, restored: str | None) -> Table:
+def _applied(model: Any, table: Table) -> Table:
     from maxmargin.data_files.columns.dense import dense_rows
+    from maxmargin.errors import MisfitError
     from maxmargin.workflow.models import encoder_of, rows_for
-    from maxmargin.workflow.preparing import refuse_missing
+    from maxmargin.workflow.preparing import refuse_missing, refused_as
 
     encoder = encoder_of(model)
     if encoder is None:
         refuse_missing(table)
-    with blame(MISFIT if restored else BAD_DATA):
-        X = model.transform(rows_for(model, table))
+    rows = rows_for(model, table)
+    with refused_as(MisfitError):
+        X = model.transform(rows)
     if encoder is None:
         return replace(table, matrix=X, columns={})
     names = encoder.get_feature_names_out().tolist()
-    with blame(USAGE):
-        dense = dense_rows(X, source=table.source)
+    dense = dense_rows(X, source=table.source)
     columns = {name: dense[:, place] for place, name in enumerate(names)}
     return replace(table, matrix=None, columns=columns)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from maxmargin.cli.failures import DONE, INTERRUPTED, NOT_CONVERGED, USAGE, Failure
 from maxmargin.cli.options import data_options, learning_options, output_options
-from maxmargin.cli.say import Voice, rounded
+from maxmargin.cli.output import Voice, checked_output
+from maxmargin.workflow.choices import Choices
 
 if TYPE_CHECKING:
-    from maxmargin.data_files.table import Table
+    from maxmargin.certificate import Certificate
     from maxmargin.workflow.folds import CrossValidation
     from maxmargin.workflow.learning import Fitted, Plan
 
@@ -29,12 +31,25 @@ if TYPE_CHECKING:
     "--libsvm", is_flag=True, help="Write LIBSVM's text [DATA's name + .model]."
 )
 @click.option(
-    "--cv", type=click.IntRange(2), metavar="K", help="Cross-validate on K folds, too."
+    "--cv",
+    "folds",
+    type=click.IntRange(2),
+    metavar="K",
+    help="Also cross-validate on K folds.",
 )
 @data_options()
 @learning_options()
 @output_options(progress=True, strict="Exit with 4 if the solver did not converge.")
-def command(**options: Any) -> int:
+def command(
+    data: str,
+    output: str | None,
+    libsvm: bool,
+    json_: bool,
+    quiet: bool,
+    progress: str,
+    strict: bool,
+    **choices: Any,
+) -> int:
     """Learn a model from DATA, and write it with all its preprocessing.
 
     \b
@@ -42,94 +57,68 @@ def command(**options: Any) -> int:
       maxmargin train houses.csv --target price --cv 5
       zcat rows.gz | maxmargin train - -o rows.maxmargin
     """  # noqa: D301
-    voice = Voice("train", json=options["json_"], quiet=options["quiet"])
-    output = _output(options)
-    from maxmargin.cli.outputs import checked_output
-    from maxmargin.workflow.learning import (
-        fit,
-        is_converged,
-        planned,
-        read_for_learning,
-        was_interrupted,
-    )
-    from maxmargin.workflow.models import is_libsvm_name
-
-    checked_output(output, options["data"])
-    table = read_for_learning(options["data"], options, voice)
-    scaling = options["scale"]
-    if is_libsvm_name(output) and scaling == "auto":
-        scaling = "none"  # for which that text has no room
-    plan = planned(table, options, voice, scaling=scaling)
-    if is_libsvm_name(output):
-        _refuse_preprocessing(table, plan, output)
-    voice.tell_notes()
-    fitted = fit(table, plan.y, plan, voice)
-    _save(fitted, table, plan, output, voice)
-    certificate = fitted.certificate
-    stopped, converged = was_interrupted(certificate), is_converged(certificate)
-    found = None
-    if options["cv"] and not stopped:
-        from maxmargin.workflow.folds import cross_validate
-
-        found = cross_validate(table, plan, options["cv"], options["seed"])
-        stopped = found.interrupted
-    _tell(fitted, table, plan, output, found, voice)
-    if not (stopped or converged or options["strict"]):
-        _warn(certificate)
-    if stopped:
-        raise Failure(INTERRUPTED, f"interrupted; what there is was saved in {output}")
-    if options["strict"] and not converged:
-        msg = f"not converged ({certificate.stop}); the model is in {output} all the same"
-        raise Failure(NOT_CONVERGED, msg)
-    return DONE
-
-
-def _warn(certificate: Any) -> None:
-    """Say that the answer is not what was asked for, and what helps here."""
-    warnings.warn(
-        f"not converged ({certificate.stop}): {certificate.criterion.replace('_', ' ')} "
-        f"{getattr(certificate, certificate.criterion):.3g}, tol {certificate.tol:.3g}; "
-        "raise --max-iter, --time-limit or --tol, scale the features, or lower --C",
-        UserWarning,
-        stacklevel=2,
-    )
-
-
-def _output(options: dict[str, Any]) -> str:
-    from maxmargin.workflow.models import is_libsvm_name
-
-    if options["output"] == "-":
-        raise Failure(USAGE, "train -o -: a model goes to a file; name it")
-    if options["output"] is not None:
-        output: str = options["output"]
-        if options["libsvm"] and not is_libsvm_name(output):
-            raise Failure(USAGE, f"--libsvm with -o {output}: name it .model")
-        return output
-    from maxmargin.data_files.formats import STDIN, stem_of
-
-    if options["data"] == STDIN:
-        raise Failure(USAGE, "train -: say with -o where the model is to go")
-    return stem_of(options["data"]) + (".model" if options["libsvm"] else ".maxmargin")
-
-
-def _save(fitted: Fitted, table: Table, plan: Plan, output: str, voice: Voice) -> None:
-    from maxmargin.cli.failures import blame
+    voice, chosen = Voice("train", json=json_, quiet=quiet), Choices(**choices)
+    output = _output(data, output, libsvm=libsvm)
+    checked_output(output, data)
     from maxmargin.persist import data_hash
+    from maxmargin.workflow.learning import fit, planned, read_for_learning
     from maxmargin.workflow.models import is_libsvm_name, save_model
 
+    table = read_for_learning(data, chosen, voice.note)
+    if is_libsvm_name(output) and chosen.scale == "auto":
+        chosen = replace(chosen, scale="none")  # for which that text has no room
+    plan = planned(table, chosen, voice.note)
+    if is_libsvm_name(output):
+        _refuse_preprocessing(plan, output)
+    voice.tell_notes()
+    watch = voice.watch(progress)
+    fitted = fit(plan, tell=voice.note, watch=watch)
     model = fitted.model
     if is_libsvm_name(output) and plan.encoder is not None:
         voice.note("LIBSVM's text knows columns by their place: their names are lost")
         model = fitted.machine  # the encoder does nothing but find columns by name
-    with blame(USAGE):
-        save_model(model, output, data_hash=data_hash(table))
+    save_model(model, output, data_hash=data_hash(table))
+    found, stopped, converged = None, fitted.interrupted, fitted.converged
+    if chosen.folds and not stopped:
+        from maxmargin.workflow.folds import cross_validate
+
+        found = cross_validate(plan, chosen.folds, chosen.seed, watch=watch)
+        stopped = found.interrupted
+    _tell(fitted, output, found, voice)
+    if stopped:
+        raise Failure(INTERRUPTED, f"interrupted; what there is was saved in {output}")
+    if converged:
+        return DONE
+    stop = fitted.certificate.stop
+    if strict:
+        msg = f"not converged ({stop}); the model is in {output} all the same"
+        raise Failure(NOT_CONVERGED, msg)
+    _warn(fitted.certificate)
+    return DONE
 
 
-def _refuse_preprocessing(table: Table, plan: Plan, output: str) -> None:
-    """LIBSVM's text holds the machine alone; better said before hours of work."""
+def _output(data: str, output: str | None, *, libsvm: bool) -> str:
+    """Return the file to write."""
+    from maxmargin.data_files.formats import STDIN, stem_of
+    from maxmargin.workflow.models import is_libsvm_name
+
+    if output == "-":
+        raise Failure(USAGE, "train -o -: a model goes to a file; name it")
+    if output is not None:
+        if libsvm and not is_libsvm_name(output):
+            raise Failure(USAGE, f"--libsvm with -o {output}: name it .model")
+        return output
+    if data == STDIN:
+        raise Failure(USAGE, "train -: say with -o where the model is to go")
+    return stem_of(data) + (".model" if libsvm else ".maxmargin")
+
+
+def _refuse_preprocessing(plan: Plan, output: str) -> None:
+    """Refuse, before hours of work, a plan that LIBSVM's text cannot hold."""
     from maxmargin.data_files.table import is_words
 
-    words = [name for name, column in table.columns.items() if is_words(column)]
+    columns = plan.table.columns.items()
+    words = [name for name, column in columns if is_words(column)]
     what = f"categories ({words[0]!r})" if words else ""
     if plan.encoder is not None and plan.encoder.impute is not None:
         what = "--impute"
@@ -141,54 +130,34 @@ def _refuse_preprocessing(table: Table, plan: Plan, output: str) -> None:
 
 
 def _tell(
-    fitted: Fitted,
-    table: Table,
-    plan: Plan,
-    output: str,
-    found: CrossValidation | None,
-    voice: Voice,
+    fitted: Fitted, output: str, found: CrossValidation | None, voice: Voice
 ) -> None:
-    from pathlib import Path
+    from maxmargin.workflow.machines import machine_line
 
-    from maxmargin.cli.describe import certificate_facts, machine_line, tuned
-    from maxmargin.workflow.folds import tell_scores
-    from maxmargin.workflow.learning import is_converged
-
-    certificate = fitted.certificate
     if not voice.quiet:
         voice.figure("machine", machine_line(fitted.machine))
-        for line in str(certificate).splitlines():
+        for line in str(fitted.certificate).splitlines():
             label, _, text = line.partition(" ")
             voice.figure(label, text.strip())
-        voice.figure("seconds", rounded(fitted.seconds, 3))
+        voice.figure("seconds", f"{fitted.seconds:.3g}")
     if found is not None:
-        tell_scores(found, voice)
+        for label, text in found.lines():
+            voice.figure(label, text)
     if not voice.quiet:
         voice.figure("model", f"{output} ({Path(output).stat().st_size:,} bytes)")
-    voice.know(
-        data={
-            "path": table.source,
-            "format": table.format,
-            "rows": table.n_rows,
-            "columns": table.n_columns,
-            "features": fitted.n_features,
-            "target": table.target_name,
-        },
-        task=plan.task,
-        machine={
-            "class": type(fitted.machine).__name__,
-            "parameters": tuned(fitted.machine),
-        },
-        classes=getattr(fitted.machine, "classes_", None),
-        preprocessing=[
-            type(step).__name__
-            for step in (plan.encoder, plan.scaler)
-            if step is not None
-        ],
-        certificate=certificate_facts(certificate),
-        converged=is_converged(certificate),
-        seconds=fitted.seconds,
-        model=output,
-        cv=None if found is None else found.facts(),
-    )
+    cv = None if found is None else found.facts()
+    voice.know(**fitted.facts(), model=output, cv=cv)
     voice.finish()
+
+
+def _warn(certificate: Certificate) -> None:
+    """Warn that the fit ended early, and say what helps."""
+    from maxmargin.errors import warn
+
+    figure = getattr(certificate, certificate.criterion)
+    warn(
+        f"not converged ({certificate.stop}): {certificate.criterion.replace('_', ' ')} "
+        f"{figure:.3g}, tol {certificate.tol:.3g}; "
+        "raise --max-iter, --time-limit or --tol, scale the features, or lower --C",
+        UserWarning,
+    )

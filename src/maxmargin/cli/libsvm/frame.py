@@ -1,4 +1,4 @@
-"""What LIBSVM's three commands have in common: how they end, and what they read.
+"""The start and the end of LIBSVM's three commands, and the files that they read.
 
 Exit codes and lines on stderr are those of all commands (:mod:`maxmargin.cli.failures`).
 """
@@ -20,42 +20,41 @@ if TYPE_CHECKING:
 def run_program(
     program: str, usage: str, run: Callable[[list[str]], int], argv: list[str]
 ) -> int:
-    """The exit code of a command, whatever happens in it.
+    """Run a command and return its exit code.
 
     Parameters
     ----------
     program, usage : str
-        Its name, and what it says without arguments.
+        Its name, and its output without arguments.
     run : callable
         Takes the arguments, returns the exit code.
     argv : list of str
         The arguments.
     """
-
-    def called() -> int:
+    with shielded(program) as ended:
         if not argv:
             click.echo(usage, nl=False)
-            return USAGE
-        from maxmargin.libsvm.options import UsageError
+            ended.code = USAGE
+        else:
+            from maxmargin.libsvm.options import UsageError
 
-        try:
-            return run(argv)
-        except UsageError as error:
-            hint = f"({program} without arguments lists the options)"
-            raise Failure(USAGE, f"{error} {hint}") from error
-
-    return shielded(called, program)
+            try:
+                ended.code = run(argv)
+            except UsageError as error:
+                hint = f"({program} without arguments lists the options)"
+                raise Failure(USAGE, f"{error} {hint}") from error
+    return ended.code
 
 
 def warn(program: str, text: str) -> None:
-    """A warning in LIBSVM's words, on stderr."""
+    """Write a warning in LIBSVM's words to stderr."""
     click.echo(f"{program}: WARNING: {text}", err=True)
 
 
 def opened(path: str) -> tuple[Any, str]:
-    """A file of data as readers take it, and its name; ``-`` is standard input.
+    """Return a file of data as readers take it, and its name; ``-`` is standard input.
 
-    What can be read only once (a pipe) is read here, for :func:`line_of_row` too.
+    A pipe can be read only once: it is read here, for :func:`line_of_row` too.
     """
     from maxmargin.data_files.opened import open_bytes
 
@@ -65,7 +64,7 @@ def opened(path: str) -> tuple[Any, str]:
 
 
 def line_of_row(source: Any, row: int) -> int:
-    """The line of a file of data in which its row stands; both, rows from 0."""
+    """Return the line, from 1, of a row, from 0; 0 if there is none."""
     from maxmargin.data_files.opened import open_bytes
 
     rows = -1

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli.libsvm.frame import opened, run_program
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _lines(model: svm_model, found: Predicted, *, probability: bool) -> Iterator[str]:
-    """The output file: predictions with all digits, or with probabilities in six."""
+    """Lines of the output file: predictions, or labels with probabilities (6 digits)."""
     layout: Any = model.layout
     if not probability or layout.regresses:
         for label in found.labels.tolist():

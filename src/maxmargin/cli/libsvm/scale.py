@@ -6,7 +6,7 @@ import sys
 
 from maxmargin.cli.failures import DONE
 from maxmargin.cli.libsvm.frame import opened, run_program, warn
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 
 PROGRAM = "svm-scale"
 USAGE = """\

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from maxmargin.cli.failures import DONE, INTERRUPTED, Failure
 from maxmargin.cli.libsvm.frame import line_of_row, opened, run_program, warn
-from maxmargin.cli.outputs import checked_output
+from maxmargin.cli.output import checked_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _trained(source: Any, name: str, options: TrainOptions) -> Trained | None:
-    """What was learnt; None of a cross-validation, which has said what it found."""
+    """Fit; None after a cross-validation, which has written its result."""
     from maxmargin.data_files.svmlight import read_svmlight
     from maxmargin.libsvm.problem import Rows, split_table
     from maxmargin.libsvm.svmutil import cross_validation_lines
@@ -118,7 +118,7 @@ def _trained(source: Any, name: str, options: TrainOptions) -> Trained | None:
 
 
 def _large(options: TrainOptions) -> str:
-    """A word about parameters of the kernel that let it overflow for any data."""
+    """Advice if parameters of the kernel are so large that any data overflow."""
     if options.kernel_type not in (1, 2, 3):
         return ""
     given = {"-g": options.gamma, "-r": abs(options.coef0)}
@@ -130,7 +130,7 @@ def _large(options: TrainOptions) -> str:
 
 @contextmanager
 def _no_word_of_ctrl_c() -> Iterator[None]:
-    """The fit warns of it too, and with advice for Python."""
+    """Silence the warning of an interrupted fit: its advice is for Python."""
     from maxmargin.errors import ConvergenceWarning, Stop
 
     with warnings.catch_warnings():
