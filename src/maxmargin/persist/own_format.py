@@ -26,7 +26,7 @@ from maxmargin.persist.own_files.container import (
     array_name,
     write_members,
 )
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.malformed import MalformedError, refuse, shown
 from maxmargin.persist.own_files.npy import (
     ArrayLine,
     described,
@@ -34,7 +34,7 @@ from maxmargin.persist.own_files.npy import (
     pieces,
     restored,
 )
-from maxmargin.persist.own_files.registry import OBJECTS, name_of
+from maxmargin.persist.own_files.registry import name_of, objects
 from maxmargin.persist.own_files.summary import checked_summary, summary_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def save(
     from maxmargin.persist.own_files.encoding import Encoder
 
     kind = type(estimator)
-    if isinstance(estimator, type) or name_of(kind, OBJECTS) is None:
+    if isinstance(estimator, type) or name_of(kind, objects()) is None:
         msg = (
             f"save({estimator!r:.60}): give a machine of maxmargin, or a Pipeline of "
             f"scikit-learn with one; {kind.__module__}.{kind.__qualname__} is neither"
@@ -215,8 +215,7 @@ def _loaded(
 
     def array(number: int) -> NDArray[Any]:
         if not 0 <= number < len(lines):
-            msg = f"it refers to array {shown(number)} of {len(lines)}"
-            raise MalformedError(msg)
+            refuse(f"it refers to array {shown(number)} of {len(lines)}")
         if number not in found:
             length, reader = container.length(number + 1), container.reader(number + 1)
             found[number] = restored(lines[number], length, reader)
@@ -225,13 +224,11 @@ def _loaded(
     decoder = Decoder(array, kernel)
     model = content["model"]
     if not isinstance(model, dict) or set(model) != {"object"}:
-        msg = "it holds no model"
-        raise MalformedError(msg)
+        refuse("it holds no model")
     estimator = decoder.decode(model)
     if len(found) != len(lines):
         lost = len(lines) - len(found)
-        msg = f"it has {len(lines)} arrays, of which {lost} belong nowhere"
-        raise MalformedError(msg)
+        refuse(f"it has {len(lines)} arrays, of which {lost} belong nowhere")
     return estimator, decoder.classes, decoder.functions, content
 
 
@@ -239,8 +236,7 @@ def _content(container: Container) -> dict[str, Any]:
     """The JSON header, checked but for the model in it."""
     length = container.length(0)
     if length > LONGEST_HEADER:
-        msg = f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}"
-        raise MalformedError(msg)
+        refuse(f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}")
     raw = bytearray(length)
     container.reader(0)(memoryview(raw))
     return parsed_header(bytes(raw), container.n_arrays)
@@ -256,42 +252,34 @@ def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
             parse_float=_finite,
         )
     except RecursionError as error:
-        msg = "its header is nested too deeply"
-        raise MalformedError(msg) from error
+        refuse("its header is nested too deeply", error)
     except MalformedError:
         raise
     except ValueError as error:  # of JSON, of UTF-8, of integers with too many digits
-        msg = f"its header is no JSON: {shown(str(error))}"
-        raise MalformedError(msg) from error
+        refuse(f"its header is no JSON: {shown(str(error))}", error)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        msg = "it is a zip, but no model of maxmargin"
-        raise MalformedError(msg)
+        refuse("it is a zip, but no model of maxmargin")
     version = content.get("format_version")
     if type(version) is not int or version < 1:
-        msg = f"its format version is {shown(version)}: it must be a number from 1 on"
-        raise MalformedError(msg)
+        refuse(f"its format version is {shown(version)}: it must be a number from 1 on")
     if version > FORMAT_VERSION:
         maker = content.get("versions")
         by = maker.get("maxmargin") if isinstance(maker, dict) else None
-        msg = (
+        refuse(
             f"it was made by a newer version of maxmargin ({shown(by)}), in format "
             f"{version}; this one reads formats up to {FORMAT_VERSION}: update maxmargin"
         )
-        raise MalformedError(msg)
     if set(content) != _FIELDS:
-        msg = f"its header must have {', '.join(sorted(_FIELDS))}"
-        raise MalformedError(msg)
+        refuse(f"its header must have {', '.join(sorted(_FIELDS))}")
     lines = content["arrays"]
     if not isinstance(lines, list) or len(lines) != n_arrays:
-        msg = f"its table of arrays is not one of {n_arrays}"
-        raise MalformedError(msg)
+        refuse(f"its table of arrays is not one of {n_arrays}")
     versions, hashed = content["versions"], content["data_hash"]
     right = isinstance(versions, dict) and isinstance(content["created"], str)
     right = right and all(isinstance(one, str) for one in versions.values())
     right = right and (hashed is None or isinstance(hashed, str))
     if not right or not (hashed is None or _HASH.fullmatch(hashed)):
-        msg = "its versions, time of creation or data hash are not what they have to be"
-        raise MalformedError(msg)
+        refuse("its versions, time of creation or data hash are not what they have to be")
     content["arrays"] = [line_of(line) for line in lines]
     content["summary"] = checked_summary(content["summary"])
     return content
@@ -300,21 +288,18 @@ def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        msg = "its header has a name twice in one place"
-        raise MalformedError(msg)
+        refuse("its header has a name twice in one place")
     return found
 
 
 def _no_constant(word: str) -> Any:
-    msg = f"its header has the word {word}, which is no JSON"
-    raise MalformedError(msg)
+    refuse(f"its header has the word {word}, which is no JSON")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        msg = f"its header has the number {shown(digits)}, which is beyond float64"
-        raise MalformedError(msg)
+        refuse(f"its header has the number {shown(digits)}, which is beyond float64")
     return number
 
 

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from maxmargin.persist.own_files.machine_checks import (
-    check_kernel_machine,
-    check_linear_machine,
-)
-from maxmargin.persist.own_files.malformed import MalformedError
+from maxmargin.estimators import MACHINES
+from maxmargin.persist.own_files.machine_checks import check_machine
+from maxmargin.persist.own_files.malformed import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +25,7 @@ _WALK = {"reals": 4, "counters": 6}
 
 
 def _refuse(what: str) -> None:
-    msg = f"{what}: the file was altered, or is damaged"
-    raise MalformedError(msg)
+    refuse(f"{what}: the file was altered, or is damaged")
 
 
 def _is_int(value: Any, low: int, high: int) -> bool:
@@ -176,20 +173,7 @@ def _pipeline(pipeline: Any) -> None:
             _refuse(f"the step {name!r} of a pipeline is no estimator")
 
 
-CHECKS: dict[str, Callable[[Any], None]] = {
-    **{
-        f"maxmargin.{name}": check_kernel_machine
-        for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "SVDD")
-    },
-    **{
-        f"maxmargin.{name}": check_linear_machine
-        for name in (
-            "LinearSVC",
-            "LinearSVR",
-            "PegasosClassifier",
-            "AveragedSGDClassifier",
-        )
-    },
+_CHECKS: dict[str, Callable[[Any], None]] = {
     "maxmargin.Certificate": _certificate,
     "maxmargin.data_files.TableEncoder": _table_encoder,
     "maxmargin.probability.Isotonic": _isotonic,
@@ -199,6 +183,14 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "sklearn.pipeline.Pipeline": _pipeline,
     "sklearn.preprocessing.OneHotEncoder": _one_hot,
 }
+
+
+def check(name: str, made: Any) -> None:
+    """Refuse a restored object whose parts do not fit together; ``name`` is its class."""
+    if name in MACHINES.names_in_files():
+        check_machine(made, ours=name.startswith("maxmargin."))
+    elif name in _CHECKS:
+        _CHECKS[name](made)
 
 
 def check_random(state: Any) -> None:

@@ -13,7 +13,8 @@ from scipy import sparse
 from maxmargin.certificate import Certificate
 from maxmargin.errors import InputError
 from maxmargin.estimators.parameters import check_parameters
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.malformed import refuse, shown
+from maxmargin.persist.own_files.registry import parameters_of
 from maxmargin.validation import is_function
 
 if TYPE_CHECKING:
@@ -73,65 +74,57 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _check(machine: Any, needed: tuple[str, ...]) -> None:
+def check_machine(machine: Any, *, ours: bool) -> None:
+    """Refuse a machine whose attributes do not fit together.
+
+    Of a class from outside of maxmargin (not ``ours``) the attributes are checked that it
+    has, and not whether it has all that it needs.
+    """
     state = vars(machine)
     name = type(machine).__name__
-    for attribute, right in _KINDS.items():
-        if attribute in state and not right(state[attribute]):
-            msg = f"{attribute} of {name} cannot be {shown(state[attribute])}"
-            raise MalformedError(msg)
+    for attribute, kind in _KINDS.items():
+        if attribute in state and not kind(state[attribute]):
+            refuse(f"{attribute} of {name} cannot be {shown(state[attribute])}")
     names, width = state.get("feature_names_in_"), state.get("n_features_in_")
     if names is not None and (width is None or names.size != width):
-        msg = f"{name} has {names.size} names for {shown(width)} features"
-        raise MalformedError(msg)
-    # What scikit-learn takes for the sign of a fit.
-    there = [one for one in state if one.endswith("_") and not one.startswith("__")]
-    lacks = [attribute for attribute in needed if attribute not in state]
-    if there and lacks:
-        msg = f"{name} has {there[0]}, but lacks {', '.join(lacks)}"
-        raise MalformedError(msg)
-
-
-def check_kernel_machine(machine: Any) -> None:
-    """What predictions with a kernel need, all or nothing."""
-    needed: tuple[str, ...] = ("support_", "n_support_", "dual_coef_", "intercept_")
-    if hasattr(machine, "class_weight"):
-        needed += ("classes_",)
-    own_rows = is_function(machine.kernel)  # which may be anything
-    _check(machine, (*needed, "gamma_", *(() if own_rows else ("n_features_in_",))))
-    state = vars(machine)
+        refuse(f"{name} has {names.size} names for {shown(width)} features")
+    if ours:
+        _check_whole(machine, name)
     if "support_" in state and state.get("shape_fit_"):
         support, rows = state["support_"], state["shape_fit_"][0]
         right = support.dtype.kind in "iu"
         if not right or (support.size and not 0 <= support.min() <= support.max() < rows):
-            msg = f"support_ of {type(machine).__name__} must number some of {rows} rows"
-            raise MalformedError(msg)
-    if "support_" in state:  # before a fit, parameters may be anything
-        try:
-            check_parameters(machine)
-        except InputError as error:
-            raise MalformedError(shown(str(error), 200)) from error
-
-
-def check_linear_machine(machine: Any) -> None:
-    """What predictions with weights need, all or nothing."""
-    needed: tuple[str, ...] = ("coef_", "intercept_", "n_features_in_")
-    if hasattr(machine, "class_weight"):
-        needed += ("classes_",)
-    _check(machine, needed)
-    state = vars(machine)
-    if "coef_" in state:
-        shape, width = np.shape(state["coef_"]), state["n_features_in_"]
+            refuse(f"support_ of {name} must number some of {rows} rows")
+    if "coef_" in state and width is not None:
+        shape = np.shape(state["coef_"])
         if len(shape) not in (1, 2) or shape[-1] != width:
-            name = type(machine).__name__
-            msg = f"coef_ of {name} has shape {shown(shape)}, with {width} features"
-            raise MalformedError(msg)
+            refuse(f"coef_ of {name} has shape {shown(shape)}, with {width} features")
     if "_walks" in state:
         walks, radius = state["_walks"], state.get("_radius")
         walk = isinstance(walks, list) and len(walks) > 0
         if not walk or not all(hasattr(one, "counters") for one in walks):
-            msg = f"{type(machine).__name__} has no walks to go on with"
-            raise MalformedError(msg)
+            refuse(f"{name} has no walks to go on with")
         if not isinstance(radius, float | np.floating):
-            msg = f"{type(machine).__name__} has a radius {shown(radius)}"
-            raise MalformedError(msg)
+            refuse(f"{name} has a radius {shown(radius)}")
+
+
+def _check_whole(machine: Any, name: str) -> None:
+    """All that predictions need is there, or nothing; parameters are as ``fit`` wants."""
+    state = vars(machine)
+    classes = ("classes_",) if hasattr(machine, "class_weight") else ()
+    needed = ("coef_", "intercept_", "n_features_in_", *classes)
+    by_kernel = "kernel" in parameters_of(type(machine))
+    if by_kernel:
+        width = () if is_function(machine.kernel) else ("n_features_in_",)  # any rows
+        needed = ("support_", "n_support_", "dual_coef_", "intercept_", *classes)
+        needed = (*needed, "gamma_", *width)
+    # What scikit-learn takes for the sign of a fit.
+    there = [one for one in state if one.endswith("_") and not one.startswith("__")]
+    lacks = [attribute for attribute in needed if attribute not in state]
+    if there and lacks:
+        refuse(f"{name} has {there[0]}, but lacks {', '.join(lacks)}")
+    if by_kernel and "support_" in state:  # before a fit, parameters may be anything
+        try:
+            check_parameters(machine)
+        except InputError as error:
+            refuse(shown(str(error), 200), error)

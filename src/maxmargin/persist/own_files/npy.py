@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.malformed import refuse, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,19 +55,16 @@ class ArrayLine(NamedTuple):
 def checked_dtype(name: object) -> np.dtype[Any]:
     """The dtype of a name, if arrays of it may be in a file."""
     if not isinstance(name, str) or not _PLAIN.match(name):
-        msg = (
+        refuse(
             f"an array has the dtype {shown(name)}; allowed are booleans, integers, "
             "floats, text, bytes and times"
         )
-        raise MalformedError(msg)
     try:
         dtype = np.dtype(name)
     except (TypeError, ValueError) as error:  # an unknown unit of time, a huge text
-        msg = f"an array has the dtype {shown(name)}, which NumPy does not know"
-        raise MalformedError(msg) from error
+        refuse(f"an array has the dtype {shown(name)}, which NumPy does not know", error)
     if dtype.str != name:
-        msg = f"an array has the dtype {shown(name)}; {dtype.str!r} is how to write it"
-        raise MalformedError(msg)
+        refuse(f"an array has the dtype {shown(name)}; {dtype.str!r} is how to write it")
     return dtype
 
 
@@ -107,37 +104,33 @@ def restored(
     """
     head = bytearray(len(_MAGIC) + 2)
     if n_bytes < len(head):
-        msg = f"an array has {n_bytes} bytes, too few for an npy header"
-        raise MalformedError(msg)
+        refuse(f"an array has {n_bytes} bytes, too few for an npy header")
     read_into(memoryview(head))
     length = int.from_bytes(head[-2:], "little")
     n_values = n_bytes - len(head) - length
     if not head.startswith(_MAGIC) or n_values != line.n_bytes:
-        msg = (
+        refuse(
             f"an array of {line.dtype} and shape {shown(line.shape)} needs "
             f"{line.n_bytes} bytes behind an npy header of version 1.0, and there are "
             f"{max(0, n_values)}"
         )
-        raise MalformedError(msg)
     text = bytearray(length)
     read_into(memoryview(text))
     if bytes(text).rstrip(b" \n") != line.text():
-        msg = f"an npy header says {shown(bytes(text))}, the JSON header {line.text()!r}"
-        raise MalformedError(msg)
+        refuse(
+            f"an npy header says {shown(bytes(text))}, the JSON header {line.text()!r}"
+        )
     try:
         array = np.empty(line.shape, dtype=line.dtype, order=line.order)  # type: ignore[call-overload]
     except ValueError as error:  # axes whose product overflows beside a 0
-        msg = f"an array has the shape {shown(line.shape)}, which is too large"
-        raise MalformedError(msg) from error
+        refuse(f"an array has the shape {shown(line.shape)}, which is too large", error)
     flat = array.reshape(-1, order="A").view(np.uint8)
     if array.nbytes != line.n_bytes:
-        msg = f"an array of {line.dtype} and shape {shown(line.shape)} has no such size"
-        raise MalformedError(msg)
+        refuse(f"an array of {line.dtype} and shape {shown(line.shape)} has no such size")
     values = flat.data
     read_into(values)
     if hashlib.sha256(values).hexdigest() != line.sha256:
-        msg = "the values of an array do not have their SHA-256: the file is damaged"
-        raise MalformedError(msg)
+        refuse("the values of an array do not have their SHA-256: the file is damaged")
     check_values(array)
     found: NDArray[Any] = array
     return found
@@ -150,31 +143,25 @@ def check_values(array: NDArray[Any]) -> None:
         return
     flat = array.reshape(-1, order="A")
     if kind == "b" and flat.view(np.uint8).max() > 1:
-        msg = "an array of booleans holds other bytes than 0 and 1"
-        raise MalformedError(msg)
+        refuse("an array of booleans holds other bytes than 0 and 1")
     if kind == "U":
         letters = flat.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
         if letters.max() > _LAST_CHARACTER:
-            msg = "an array of text holds numbers that are no characters"
-            raise MalformedError(msg)
+            refuse("an array of text holds numbers that are no characters")
 
 
 def line_of(entry: object) -> ArrayLine:
     """A line of the table of arrays in the JSON header, checked."""
     fields = set(ArrayLine._fields)
     if not isinstance(entry, dict) or set(entry) != fields:
-        msg = f"an entry of the table of arrays must have {', '.join(sorted(fields))}"
-        raise MalformedError(msg)
+        refuse(f"an entry of the table of arrays must have {', '.join(sorted(fields))}")
     shape, order, digest = entry["shape"], entry["order"], entry["sha256"]
     dtype = checked_dtype(entry["dtype"])
     right = isinstance(shape, list) and len(shape) <= _MOST_AXES
     if not right or not all(type(n) is int and 0 <= n < 1 << 63 for n in shape):
-        msg = f"an array has the shape {shown(shape)}: no list of counts"
-        raise MalformedError(msg)
+        refuse(f"an array has the shape {shown(shape)}: no list of counts")
     if order not in ("C", "F"):
-        msg = f"an array has the order {shown(order)}: it must be 'C' or 'F'"
-        raise MalformedError(msg)
+        refuse(f"an array has the order {shown(order)}: it must be 'C' or 'F'")
     if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
-        msg = f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16"
-        raise MalformedError(msg)
+        refuse(f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16")
     return ArrayLine(dtype.str, tuple(shape), order, digest)

@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.certificate import Certificate
-from maxmargin.persist.own_files.malformed import MalformedError, shown
-from maxmargin.persist.own_files.registry import OBJECTS, name_of, parameters_of
+from maxmargin.persist.own_files.malformed import refuse, shown
+from maxmargin.persist.own_files.registry import (
+    check_known,
+    name_of,
+    objects,
+    parameters_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +50,7 @@ def summary_of(estimator: Any) -> dict[str, Any]:
     support = np.asarray(vars(machine).get("n_support_"))
     classes = getattr(machine, "classes_", None)
     return {
-        "class": name_of(type(machine), OBJECTS),
+        "class": name_of(type(machine), objects()),
         "parameters": _parameters(machine, changed=False),
         "steps": steps,
         "certificate": _figures(certificate)
@@ -66,7 +71,7 @@ def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
     machine = estimator
     while isinstance(getattr(machine, "steps", None), list) and machine.steps:
         last = machine.steps[-1][1]
-        if name_of(type(last), OBJECTS) is None:  # "passthrough"
+        if name_of(type(last), objects()) is None:  # "passthrough"
             break
         for name, step in machine.steps[:-1]:
             steps += list(_flat(name, step))
@@ -78,7 +83,7 @@ def _flat(name: str, step: Any) -> Iterator[dict[str, Any]]:
     """A step, or the steps that it consists of."""
     inner: list[tuple[Any, ...]] = getattr(step, "steps", [])
     inner = inner or getattr(step, "transformers_", [])
-    known = None if isinstance(step, str | None) else name_of(type(step), OBJECTS)
+    known = None if isinstance(step, str | None) else name_of(type(step), objects())
     yield {
         "name": str(name),
         "class": known or str(step),
@@ -158,11 +163,10 @@ def checked_summary(summary: Any) -> dict[str, Any]:
     names = {"class", "parameters", "steps", "certificate", "n_support_vectors"}
     names |= {"classes", "n_features", "feature_names"}
     if not isinstance(summary, dict) or set(summary) != names:
-        msg = f"the summary must have {', '.join(sorted(names))}"
-        raise MalformedError(msg)
+        refuse(f"the summary must have {', '.join(sorted(names))}")
     steps, support = summary["steps"], summary["n_support_vectors"]
-    right = isinstance(summary["class"], str) and summary["class"] in OBJECTS
-    right = right and isinstance(steps, list)
+    check_known(summary["class"], objects())
+    right = isinstance(steps, list)
     right = right and all(
         isinstance(step, dict) and set(step) == {"name", "class", "parameters"}
         for step in steps
@@ -176,8 +180,7 @@ def checked_summary(summary: Any) -> dict[str, Any]:
     )
     right = right and isinstance(summary["n_features"], int | None)
     if not right:
-        msg = "the summary does not say what a summary has to"
-        raise MalformedError(msg)
+        refuse("the summary does not say what a summary has to")
     certificate = summary["certificate"]
     return {
         **summary,
@@ -195,8 +198,7 @@ def _table(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or not all(
         isinstance(value, str | int | float | None) for value in content.values()
     ):
-        msg = f"{shown(content)} is no table of plain values"
-        raise MalformedError(msg)
+        refuse(f"{shown(content)} is no table of plain values")
     return content
 
 
@@ -207,8 +209,7 @@ def _numbers(content: Any) -> dict[str, Any]:
     for key, value in _table(content).items():
         number = _WORDS.get(value, value) if isinstance(value, str) else value
         if (key in texts) != isinstance(number, str) or value is None:
-            msg = f"the certificate has {shown(key)}: {shown(value)}"
-            raise MalformedError(msg)
+            refuse(f"the certificate has {shown(key)}: {shown(value)}")
         found[key] = value if key in texts else number
     needed = {"primal", "dual", "gap", "relative_gap", "violation", "tol", "n_support"}
     missing = (needed | {"n_free", "n_bound", "n_iter", "n_kernel", "seconds", "ok"}) | {
@@ -216,9 +217,7 @@ def _numbers(content: Any) -> dict[str, Any]:
     }  # fmt: skip
     missing -= set(found)
     if missing:
-        msg = f"the certificate lacks {', '.join(sorted(missing))}"
-        raise MalformedError(msg)
+        refuse(f"the certificate lacks {', '.join(sorted(missing))}")
     if found["criterion"] not in ("violation", "relative_gap"):
-        msg = f"the certificate has the criterion {shown(found['criterion'])}"
-        raise MalformedError(msg)
+        refuse(f"the certificate has the criterion {shown(found['criterion'])}")
     return found
