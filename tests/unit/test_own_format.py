@@ -564,8 +564,8 @@ def test_a_model_of_another_process(tmp_path):
 def test_importing_persist_is_light():
     code = (
         "import sys, maxmargin.persist.own_format; "
-        "print(sorted({'numba', 'maxmargin.estimators.machine', 'maxmargin.solvers.base'} "
-        "& sys.modules.keys()))"
+        "print(sorted({'numba', 'maxmargin.estimators.parameters', "
+        "'maxmargin.solvers.base'} & sys.modules.keys()))"
     )
     source = Path(maxmargin.__file__).resolve().parents[1]
     env = os.environ | {"PYTHONPATH": str(source)}
