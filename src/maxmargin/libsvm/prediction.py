@@ -53,7 +53,7 @@ def decisions(model: LibsvmModel, given: Rows) -> Vector:
     if X.shape[0] == 0:
         return np.empty((0, model.rho.size))
     estimator = in_file_order(model, X.shape[1])
-    rows = prediction_rows(estimator, X)
+    rows = prediction_rows(estimator, X, precomputed=model.serial is not None)
     with Workers(None) as workers:
         ((_, values),) = decision_blocks(
             estimator, rows, checked_model(estimator), workers=workers, whole=True

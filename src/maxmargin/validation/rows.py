@@ -45,6 +45,8 @@ def training_rows(
     *,
     target: str = "labels",
     ordered: bool = True,
+    precomputed: bool = False,
+    any_rows: bool = False,
 ) -> tuple[Any, Any]:
     """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
 
@@ -58,25 +60,28 @@ def training_rows(
         What y must be; ``"none"`` does not look at it.
     ordered : bool
         Whether the columns of every sparse row must be sorted.
+    precomputed : bool
+        Whether X is a matrix of kernel values, which must be dense.
+    any_rows : bool
+        Whether rows may be something else than vectors of numbers (strings, graphs):
+        then these come back as an array of objects.
 
     Returns
     -------
     X : ndarray or CSR
-        As the package promises. For a kernel that is a function, rows that are no
-        vectors of numbers (strings, graphs) come back as an array of objects.
+        As the package promises.
     y : ndarray of shape (n,) or None
         Labels as they came, or numbers as float64.
     """
-    kernel = estimator.kernel
     if sparse.issparse(X):
-        if is_precomputed(kernel):
+        if precomputed:
             msg = (
                 "Sparse precomputed kernels are not supported: the solver needs every "
                 "value of the matrix; give X.toarray()"
             )
             raise InputTypeError(msg)
         check_structure(X)
-    if is_function(kernel) and not _are_vectors(X):
+    if any_rows and not _are_vectors(X):
         rows = _objects(X)
         found = None
         if target != "none":
@@ -183,20 +188,28 @@ def _numbers(y: NDArray[Any]) -> Vector:
     return numbers
 
 
-def prediction_rows(estimator: Any, X: Any, *, finite: bool = True) -> Any:
+def prediction_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    finite: bool = True,
+    precomputed: bool = False,
+    any_rows: bool = False,
+) -> Any:
     """Check the X of a prediction, against what the estimator was fitted on.
 
-    With ``finite=False`` plain arrays are not searched for NaN and inf, nor the indices
-    of a CSR matrix put in order: for a caller that will see the former in what it
-    computes, asks again then, and reads the latter in any order.
+    ``precomputed`` and ``any_rows`` are those of :func:`training_rows`.
+
+    With ``finite=False`` plain arrays are not searched for NaN and inf, and the indices
+    of a CSR matrix are not put in order: for a caller that sees NaN and inf in what it
+    computes, asks again then, and reads indices in any order.
     """
-    kernel = estimator.kernel
     if sparse.issparse(X):
-        if is_precomputed(kernel):
+        if precomputed:
             msg = "Sparse precomputed kernels are not supported; give X.toarray()"
             raise InputTypeError(msg)
         check_structure(X)
-    if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
+    if any_rows and not hasattr(estimator, "n_features_in_"):
         return _objects(X)
     named = hasattr(estimator, "feature_names_in_")
     ready = _is_ready(X, finite=finite) or (not finite and _is_plain_csr(X))

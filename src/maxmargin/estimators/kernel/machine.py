@@ -37,7 +37,13 @@ from maxmargin.estimators.magnitude import check_precomputed
 from maxmargin.estimators.parameters import check_parameters, effective_gamma
 from maxmargin.kernels.factory import check_rows, training_gram
 from maxmargin.parallel import Workers
-from maxmargin.validation import is_precomputed, prediction_rows, unless_refused
+from maxmargin.validation import (
+    is_function,
+    is_precomputed,
+    prediction_rows,
+    training_rows,
+    unless_refused,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,6 +183,17 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         common = fitted_attributes(task, duals)
         return {**common, **task.known, **self._extras(task, solution)}
 
+    def _rows(self, X: Any, y: Any = None, *, target: str = "labels") -> tuple[Any, Any]:
+        """X and y of a fit, checked as the kernel needs it."""
+        return training_rows(
+            self,
+            X,
+            y,
+            target=target,
+            precomputed=is_precomputed(self.kernel),
+            any_rows=is_function(self.kernel),
+        )
+
     def _kernel_task(
         self, rows: Any, weight: Vector | None, parts: list[Part], **more: Any
     ) -> Task:
@@ -194,7 +211,12 @@ class KernelMachine(CallbackSupport, BaseEstimator):
         """Blocks of (rows of X as a slice, their decision values, model, X's block)."""
         check_is_fitted(self)
         check_parameters(self)
-        rows = prediction_rows(self, X)
+        rows = prediction_rows(
+            self,
+            X,
+            precomputed=is_precomputed(self.kernel),
+            any_rows=is_function(self.kernel),
+        )
         model: Fitted = checked_model(self)
         check_rows(kernel_of(self, self.gamma_), rows)
         with Workers(self.n_jobs) as workers:

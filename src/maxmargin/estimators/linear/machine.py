@@ -78,7 +78,6 @@ class LinearMachine(CallbackSupport, BaseEstimator):
     """The frame of a linear fit. A machine says what its problems are (``_task``)."""
 
     _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
-    kernel: ClassVar[str] = "linear"  # for the checks that all machines share
 
     coef_: Any
     intercept_: Any
