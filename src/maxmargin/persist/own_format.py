@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -20,16 +19,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
-from maxmargin.persist.own_files.container import (
-    HEADER,
-    Container,
-    array_name,
-    write_members,
-)
+from maxmargin.persist.own_files.container import Container, write_members
 from maxmargin.persist.own_files.malformed import MalformedError, refuse, shown
 from maxmargin.persist.own_files.npy import (
     ArrayLine,
     described,
+    is_digest,
     line_of,
     pieces,
     restored,
@@ -45,7 +40,6 @@ if TYPE_CHECKING:
 FORMAT = "maxmargin model"
 FORMAT_VERSION = 1
 LONGEST_HEADER = 64 << 20  # bytes; a vocabulary of a million words has half of that
-_HASH = re.compile("[0-9a-f]{64}")
 _FIELDS = {
     "format", "format_version", "versions", "created", "data_hash", "summary", "model",
     "arrays",
@@ -95,9 +89,7 @@ def save(
             f"scikit-learn with one; {kind.__module__}.{kind.__qualname__} is neither"
         )
         raise InputTypeError(msg)
-    if data_hash is not None and not (
-        isinstance(data_hash, str) and _HASH.fullmatch(data_hash)
-    ):
+    if data_hash is not None and not is_digest(data_hash):
         msg = (
             f"data_hash={data_hash!r:.80}: give what maxmargin.persist.data_hash(X, y) "
             "returns, 64 digits of base 16"
@@ -123,11 +115,9 @@ def save(
             f"bytes, and a file may have {LONGEST_HEADER:,}; keep fewer of them"
         )
         raise InputError(msg)
+    bodies = [[memoryview(text)], *(pieces(line, flat) for line, flat in arrays)]
     with atomic_file(path, overwrite=overwrite) as file:
-        members = [(HEADER, [memoryview(text)])]
-        for number, (line, flat) in enumerate(arrays):
-            members.append((array_name(number), pieces(line, flat)))
-        write_members(file, members)
+        write_members(file, bodies)
 
 
 def _versions() -> dict[str, str]:
@@ -277,8 +267,7 @@ def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
     versions, hashed = content["versions"], content["data_hash"]
     right = isinstance(versions, dict) and isinstance(content["created"], str)
     right = right and all(isinstance(one, str) for one in versions.values())
-    right = right and (hashed is None or isinstance(hashed, str))
-    if not right or not (hashed is None or _HASH.fullmatch(hashed)):
+    if not right or not (hashed is None or is_digest(hashed)):
         refuse("its versions, time of creation or data hash are not what they have to be")
     content["arrays"] = [line_of(line) for line in lines]
     content["summary"] = checked_summary(content["summary"])

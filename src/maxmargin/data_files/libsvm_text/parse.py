@@ -24,6 +24,7 @@ _U0, _U10, _U48 = np.uint64(0), np.uint64(10), np.uint64(48)
 _LARGEST = np.uint64(2**63 - 1)
 
 
+@njit
 def count_marks(text: Any, start: int, stop: int) -> tuple[int, int]:
     """Line feeds and colons in ``text[start:stop]``: at least the rows and pairs."""
     lines, colons = 0, 0
@@ -33,16 +34,12 @@ def count_marks(text: Any, start: int, stop: int) -> tuple[int, int]:
     return lines, colons
 
 
-count_marks = njit(count_marks)
-
-
+@njit
 def _ends_token(c: Any) -> Any:
     return c in (_SPACE, _LINE_FEED, _TAB, _RETURN, _HASH)
 
 
-_ends_token = njit(_ends_token)
-
-
+@njit
 def _read_index(text: Any, p: int) -> tuple[int, Any, bool]:
     """Digits at p and the colon behind them: the place behind, the index, whether so."""
     first = p
@@ -62,9 +59,7 @@ def _read_index(text: Any, p: int) -> tuple[int, Any, bool]:
     return p + 1, np.int64(index), True
 
 
-_read_index = njit(_read_index)
-
-
+@njit
 def _read_query(text: Any, p: int) -> tuple[int, bool]:
     """``qid:digits`` at p: the place behind, and whether it is well formed."""
     if text[p + 1] != 105 or text[p + 2] != 100 or text[p + 3] != _COLON:
@@ -76,9 +71,7 @@ def _read_query(text: Any, p: int) -> tuple[int, bool]:
     return p, p > first and _ends_token(text[p])
 
 
-_read_query = njit(_read_query)
-
-
+@njit
 def _between_singles(value: float, single: float) -> Any:
     """Whether a float64 lies halfway between its float32 and the next.
 
@@ -88,9 +81,7 @@ def _between_singles(value: float, single: float) -> Any:
     return other == np.float64(np.float32(other))
 
 
-_between_singles = njit(_between_singles)
-
-
+@njit
 def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept in registers
     text: Any,
     start: int,
@@ -196,6 +187,3 @@ def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept 
             return BAD_BYTE, place, row, at, largest, count
         p += 1
     return FINE, stop, row, at, largest, count
-
-
-parse_lines = njit(parse_lines)

@@ -21,7 +21,6 @@ from maxmargin.persist.own_files.malformed import refuse, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-HEADER = "header.json"
 MOST_MEMBERS = 1_000_000
 _BLOCK = 1 << 24
 
@@ -34,18 +33,16 @@ _WIDE = 0xFFFFFFFF  # the number is in the extra field
 _MANY = 0xFFFF
 
 
-def array_name(number: int) -> str:
-    """The name of an array in the zip."""
-    return f"arrays/{number:04d}.npy"
+def _name_of(number: int) -> str:
+    """The name of an entry."""
+    return f"arrays/{number - 1:04d}.npy" if number else "header.json"
 
 
-def write_members(
-    file: IO[bytes], members: Iterable[tuple[str, Sequence[memoryview]]]
-) -> None:
-    """Write a zip whose bytes depend on names and contents alone."""
+def write_members(file: IO[bytes], bodies: Iterable[Sequence[memoryview]]) -> None:
+    """Write a zip of the header and the arrays; its bytes depend on them alone."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, parts in members:
-            about = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+        for number, parts in enumerate(bodies):
+            about = zipfile.ZipInfo(_name_of(number), date_time=(1980, 1, 1, 0, 0, 0))
             about.create_system = 3
             about.external_attr = 0o100644 << 16
             about.file_size = sum(part.nbytes for part in parts)
@@ -134,7 +131,7 @@ class Container:
         found, at = [], 0
         for number in range(count):
             member, at = _line(raw, at)
-            expected = HEADER if number == 0 else array_name(number - 1)
+            expected = _name_of(number)
             if member.name != expected.encode():
                 refuse(
                     f"the zip has an entry {shown(member.name.decode('latin-1'))} where "
@@ -231,13 +228,13 @@ def _sizes(size: int, packed: int, offset: int, extra: bytes) -> tuple[int, int,
     """Sizes and offset, of which the extra field has those from 4 GiB on."""
     numbers = [size, packed, offset]
     wide = [place for place, number in enumerate(numbers) if number == _WIDE]
-    if not extra and not wide:
-        return size, packed, offset
-    if len(extra) != 4 + 8 * len(wide) or not wide:
-        refuse("an entry of the zip has an extra field that does not belong here")
-    tag, length, *values = struct.unpack(f"<2H{len(wide)}Q", extra)
-    if tag != 1 or length != 8 * len(wide):
-        refuse("an entry of the zip has an extra field that does not belong here")
-    for place, value in zip(wide, values, strict=True):
-        numbers[place] = value
+    if extra or wide:
+        n_bytes = 8 * len(wide)
+        right = wide and len(extra) == 4 + n_bytes
+        if not right or struct.unpack_from("<2H", extra) != (1, n_bytes):
+            refuse("an entry of the zip has an extra field that does not belong here")
+        for place, (value,) in zip(
+            wide, struct.iter_unpack("<Q", extra[4:]), strict=True
+        ):
+            numbers[place] = value
     return numbers[0], numbers[1], numbers[2]

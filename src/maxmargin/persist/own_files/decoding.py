@@ -24,7 +24,7 @@ from maxmargin.kernels import Kernel
 from maxmargin.kernels import kernel as as_kernel
 from maxmargin.persist.own_files.checks import check, check_random
 from maxmargin.persist.own_files.malformed import refuse, shown
-from maxmargin.persist.own_files.npy import check_values, checked_dtype
+from maxmargin.persist.own_files.npy import check_values, checked_dtype, is_shape
 from maxmargin.persist.own_files.registry import objects, parameters_of, resolved, values
 from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
 from maxmargin.validation.csr import check_structure
@@ -345,8 +345,7 @@ def _unhex(content: Any, count: int) -> bytes:
 
 
 def _shape(content: Any) -> tuple[int, ...]:
-    right = isinstance(content, list) and len(content) <= 32
-    if not right or not all(type(n) is int and 0 <= n < 1 << 63 for n in content):
+    if not is_shape(content):
         refuse(f"{shown(content)} is no shape: a list of counts")
     return tuple(content)
 

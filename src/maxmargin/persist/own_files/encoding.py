@@ -18,7 +18,7 @@ from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.kernels import FunctionKernel, Kernel
-from maxmargin.persist.own_files.npy import is_allowed
+from maxmargin.persist.own_files.npy import is_allowed, order_of
 from maxmargin.persist.own_files.registry import name_of, objects, parameters_of, values
 from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
 from maxmargin.validation import is_function
@@ -104,9 +104,7 @@ class Encoder:
 
     def _array(self, value: Any, where: str, depth: int) -> Any:
         if value.dtype.kind == "O":
-            order = (
-                "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-            )
+            order = order_of(value)
             items = list(value.reshape(-1, order=order))
             return {
                 "objects": {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ _MAGIC = b"\x93NUMPY\x01\x00"
 _ALIGN = 64
 _MOST_AXES = 32  # NumPy 1's limit
 _LAST_CHARACTER = 0x10FFFF
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ArrayLine(NamedTuple):
@@ -68,6 +69,22 @@ def checked_dtype(name: object) -> np.dtype[Any]:
     return dtype
 
 
+def is_shape(value: Any) -> bool:
+    """Whether a value of JSON lists the sizes of an array's axes."""
+    listed = isinstance(value, list) and len(value) <= _MOST_AXES
+    return listed and all(type(n) is int and 0 <= n < 1 << 63 for n in value)
+
+
+def is_digest(value: object) -> bool:
+    """Whether a value of JSON is a SHA-256."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def order_of(array: NDArray[Any]) -> Literal["C", "F"]:
+    """The order in which an array's values are written."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+
+
 def is_allowed(dtype: np.dtype[Any]) -> bool:
     """Whether arrays of a dtype can be in a file."""
     plain = dtype.names is None and dtype.subdtype is None and dtype.metadata is None
@@ -76,13 +93,12 @@ def is_allowed(dtype: np.dtype[Any]) -> bool:
 
 def described(array: NDArray[Any]) -> tuple[ArrayLine, NDArray[np.uint8]]:
     """The line of an array, and its values as bytes; copied only if scattered."""
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+    order = order_of(array)
+    if not array.flags.forc:
         array = array.copy(order="C")
     flat = array.reshape(-1, order="A").view(np.uint8)
     digest = hashlib.sha256(flat.data).hexdigest()
-    shape = tuple(int(size) for size in array.shape)
-    return ArrayLine(array.dtype.str, shape, order, digest), flat
+    return ArrayLine(array.dtype.str, array.shape, order, digest), flat
 
 
 def pieces(line: ArrayLine, flat: NDArray[np.uint8]) -> list[memoryview]:
@@ -127,26 +143,21 @@ def restored(
     flat = array.reshape(-1, order="A").view(np.uint8)
     if array.nbytes != line.n_bytes:
         refuse(f"an array of {line.dtype} and shape {shown(line.shape)} has no such size")
-    values = flat.data
-    read_into(values)
-    if hashlib.sha256(values).hexdigest() != line.sha256:
+    read_into(flat.data)
+    if hashlib.sha256(flat.data).hexdigest() != line.sha256:
         refuse("the values of an array do not have their SHA-256: the file is damaged")
     check_values(array)
-    found: NDArray[Any] = array
-    return found
+    return array  # type: ignore[no-any-return]
 
 
 def check_values(array: NDArray[Any]) -> None:
     """Bits that are no value of their dtype, which NumPy would believe."""
-    kind = array.dtype.kind
-    if kind not in "bU" or not array.size:
-        return
     flat = array.reshape(-1, order="A")
-    if kind == "b" and flat.view(np.uint8).max() > 1:
+    if array.dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
         refuse("an array of booleans holds other bytes than 0 and 1")
-    if kind == "U":
+    if array.dtype.kind == "U":
         letters = flat.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-        if letters.max() > _LAST_CHARACTER:
+        if letters.max(initial=0) > _LAST_CHARACTER:
             refuse("an array of text holds numbers that are no characters")
 
 
@@ -157,11 +168,10 @@ def line_of(entry: object) -> ArrayLine:
         refuse(f"an entry of the table of arrays must have {', '.join(sorted(fields))}")
     shape, order, digest = entry["shape"], entry["order"], entry["sha256"]
     dtype = checked_dtype(entry["dtype"])
-    right = isinstance(shape, list) and len(shape) <= _MOST_AXES
-    if not right or not all(type(n) is int and 0 <= n < 1 << 63 for n in shape):
+    if not is_shape(shape):
         refuse(f"an array has the shape {shown(shape)}: no list of counts")
     if order not in ("C", "F"):
         refuse(f"an array has the order {shown(order)}: it must be 'C' or 'F'")
-    if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+    if not is_digest(digest):
         refuse(f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16")
     return ArrayLine(dtype.str, tuple(shape), order, digest)
