@@ -16,7 +16,7 @@ from scipy import sparse
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.schemes import votes
 from maxmargin.estimators.kernel.prediction import checked_model, decision_blocks
-from maxmargin.libsvm.columns import WIDE, narrowed
+from maxmargin.libsvm.problem import WIDE, narrowed
 from maxmargin.parallel import Workers
 from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, in_file_order, widened
 from maxmargin.probability import Sigmoid, couple

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.persist.libsvm_model import LARGEST_INT
+from maxmargin.persist.libsvm_model import LARGEST_INT, widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _DENSE = 0.25  # share of entries from which on a matrix is kept dense
 _LARGEST_DENSE = 1 << 27  # entries: 1 GB
+WIDE = 1 << 20  # columns from which on those without entries are left out
 
 
 class Rows(NamedTuple):
@@ -143,6 +144,22 @@ def suited(X: Any) -> Any:
         return X
     size = X.shape[0] * X.shape[1]
     return X.toarray() if X.nnz >= _DENSE * size and size <= _LARGEST_DENSE else X
+
+
+def narrowed(*tables: Any) -> tuple[NDArray[Any], list[Any]]:
+    """CSR matrices without the columns that none of them uses, and no kernel sees.
+
+    Returns
+    -------
+    used : ndarray of int
+        The columns that are left, ascending.
+    narrow : list of CSR matrix
+        The matrices, at least one column wide.
+    """
+    used = np.unique(np.concatenate([table.indices for table in tables]))
+    numbers = [np.searchsorted(used, table.indices).astype(np.int32) for table in tables]
+    pairs = zip(tables, numbers, strict=True)
+    return used, [widened(table, max(1, used.size), columns) for table, columns in pairs]
 
 
 def targets_of(y: Any, n: int) -> Vector:

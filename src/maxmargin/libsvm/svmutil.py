@@ -65,8 +65,7 @@ class svm_parameter(TrainOptions):  # noqa: N801 - LIBSVM's name
     """
 
     def __init__(self, options: str | Sequence[str] | None = None) -> None:
-        found = _only_options(options)
-        super().__init__(**vars(found))
+        super().__init__(**vars(_only_options(parse_train(options))))
 
 
 class svm_problem:  # noqa: N801 - LIBSVM's name
@@ -97,8 +96,9 @@ class svm_problem:  # noqa: N801 - LIBSVM's name
         return self.rows.max_index
 
 
-def _only_options(options: str | Sequence[str] | None) -> TrainOptions:
-    found, rest = parse_train(options)
+def _only_options(parsed: tuple[Any, list[str]]) -> Any:
+    """What a parser found, where nothing may follow the options."""
+    found, rest = parsed
     if rest:
         msg = f"Wrong options: {rest[0]!r} is none; options begin with '-'"
         raise InputError(msg)
@@ -117,12 +117,11 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
         The model; with ``-v n`` the accuracy in percent, or the mean squared error of a
         regression, of n folds.
     """
-    if isinstance(arg1, svm_problem):
-        problem, given = arg1, arg2
-        options = given if isinstance(given, TrainOptions) else _only_options(given)
-    else:
-        options = arg3 if isinstance(arg3, TrainOptions) else _only_options(arg3)
-        problem = svm_problem(arg1, arg2, isKernel=options.precomputed)
+    known = isinstance(arg1, svm_problem)
+    options = arg2 if known else arg3
+    if not isinstance(options, TrainOptions):
+        options = _only_options(parse_train(options))
+    problem = arg1 if known else svm_problem(arg1, arg2, isKernel=options.precomputed)
     if options.precomputed != (problem.rows.serial is not None):
         msg = "-t 4 and svm_problem(..., isKernel=True) belong together"
         raise InputError(msg)
@@ -182,10 +181,7 @@ def svm_predict(
             f"m is of type {type(m).__name__}: give what svm_train or svm_load_model gave"
         )
         raise InputTypeError(msg)
-    how, rest = parse_predict(options)
-    if rest:
-        msg = f"Wrong options: {rest[0]!r} is none; options begin with '-'"
-        raise InputError(msg)
+    how = _only_options(parse_predict(options))
     model = m.layout
     rows = rows_of(x, is_kernel=model.serial is not None)
     n = rows.X.shape[0]

@@ -15,12 +15,24 @@ from scipy import sparse
 
 from maxmargin.errors import Stop
 from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.libsvm.columns import WIDE, narrowed, spread
 from maxmargin.libsvm.folds import UnseededRand, folds_of, labels_in_order
 from maxmargin.libsvm.prediction import decisions, predict
-from maxmargin.libsvm.problem import Rows, labels_of, serials_of, suited
+from maxmargin.libsvm.problem import (
+    WIDE,
+    Rows,
+    labels_of,
+    narrowed,
+    serials_of,
+    suited,
+)
 from maxmargin.observers import Watcher
-from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, from_estimator, pairs
+from maxmargin.persist.libsvm_model import (
+    MARKS,
+    LibsvmModel,
+    from_estimator,
+    pairs,
+    widened,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +102,8 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     if serial is not None and model.serial is not None:
         model = replace(model, serial=serial[model.serial - 1])
     if columns is not None:
-        model = replace(model, SV=spread(model.SV, columns, rows.X.shape[1]))
+        all_columns = widened(model.SV, rows.X.shape[1], columns[model.SV.indices])
+        model = replace(model, SV=all_columns)
     stopped = ending.interrupted
     if options.probability and not options.classifies and not stopped:
         try:
@@ -115,13 +128,14 @@ def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
         "tol": options.eps,
         "shrinking": bool(options.shrinking),
     }
-    likely: dict[str, Any] = {"probability": bool(options.probability), "random_state": 0}
+    if options.classifies:
+        common |= {"probability": bool(options.probability), "random_state": 0}
     if options.svm_type == 0:
         known = set(labels_of(y).tolist())
         weights = {label: w for label, w in options.weights.items() if label in known}
-        return SVC(C=options.C, class_weight=weights or None, **likely, **common)
+        return SVC(C=options.C, class_weight=weights or None, **common)
     if options.svm_type == 1:
-        return NuSVC(nu=options.nu, **likely, **common)
+        return NuSVC(nu=options.nu, **common)
     if options.svm_type == 2:
         return OneClassSVM(nu=options.nu, **common)
     if options.svm_type == 3:

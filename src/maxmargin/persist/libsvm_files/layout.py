@@ -42,9 +42,9 @@ def pairs(k: int) -> list[tuple[int, int]]:
     return list(combinations(range(k), 2))
 
 
-def widened(table: Any, width: int) -> Any:
-    """A CSR matrix with more columns, all 0; its entries are shared."""
-    parts = (table.data, table.indices, table.indptr)
+def widened(table: Any, width: int, columns: Any = None) -> Any:
+    """A CSR matrix of another width; ``columns`` are those of its entries, if others."""
+    parts = (table.data, table.indices if columns is None else columns, table.indptr)
     return sparse.csr_matrix(parts, shape=(table.shape[0], width))
 
 

@@ -233,8 +233,7 @@ def _sizes(size: int, packed: int, offset: int, extra: bytes) -> tuple[int, int,
         right = wide and len(extra) == 4 + n_bytes
         if not right or struct.unpack_from("<2H", extra) != (1, n_bytes):
             refuse("an entry of the zip has an extra field that does not belong here")
-        for place, (value,) in zip(
-            wide, struct.iter_unpack("<Q", extra[4:]), strict=True
-        ):
+        values = struct.unpack_from(f"<{len(wide)}Q", extra, 4)
+        for place, value in zip(wide, values, strict=True):
             numbers[place] = value
     return numbers[0], numbers[1], numbers[2]
