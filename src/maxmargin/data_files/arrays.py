@@ -103,8 +103,7 @@ def _array(
             )
             shape, fortran, dtype = read(stream)
         except (ValueError, SyntaxError, TypeError, tokenize.TokenError) as error:
-            reason = f"{key} is no npy array: {error}"
-            raise DataFileError(name, 0, reason) from error
+            raise DataFileError(name, 0, f"{key} is no npy array: {error}") from error
         if dtype.kind not in _KINDS:
             reason = f"{key} has dtype {dtype}: numbers or text are needed, not objects"
             raise DataFileError(name, 0, reason)

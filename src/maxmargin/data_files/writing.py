@@ -11,11 +11,10 @@ from scipy import sparse
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
 from maxmargin.data_files.columns.cells import shortest, show
-from maxmargin.data_files.columns.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight
-from maxmargin.data_files.table import Table, is_words
+from maxmargin.data_files.table import Table, columns_of, is_words
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:

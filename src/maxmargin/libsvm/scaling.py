@@ -127,8 +127,7 @@ def read_ranges(path: str) -> Ranges:
         target = Target(*numbers(1, 2), *numbers(2, 2))
         at = 3
     if at >= len(lines) or lines[at].strip() != "x":
-        reason = "a file of ranges has a line 'x' here"
-        raise DataFileError(path, at + 1, reason)
+        raise DataFileError(path, at + 1, "a file of ranges has a line 'x' here")
     lower, upper = numbers(at + 1, 2)
     while lines and not lines[-1].strip():
         lines.pop()
@@ -140,8 +139,7 @@ def read_ranges(path: str) -> Ranges:
     sound[1:] &= index[1:] > index[:-1]
     if not sound.all():
         worst = at + 3 + int(np.flatnonzero(~sound)[0])
-        reason = "indices are whole numbers from 1, ascending"
-        raise DataFileError(path, worst, reason)
+        raise DataFileError(path, worst, "indices are whole numbers from 1, ascending")
     varies = table[:, 1] != table[:, 2]
     kept = table[varies]
     return Ranges(

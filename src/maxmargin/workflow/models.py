@@ -12,8 +12,8 @@ from sklearn.preprocessing import MinMaxScaler
 
 from maxmargin.cli.failures import MISFIT, Failure, blame
 from maxmargin.data_files.columns.cells import shortest
-from maxmargin.data_files.columns.dense import dense_rows
 from maxmargin.data_files.columns.encoder import TableEncoder
+from maxmargin.data_files.table import dense_rows
 from maxmargin.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data_files.columns.cells import is_missing, numbers_of, shortest, show
-from maxmargin.data_files.columns.dense import columns_of
-from maxmargin.data_files.table import Table, absent_in, is_words
+from maxmargin.data_files.table import Table, absent_in, columns_of, is_words
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
