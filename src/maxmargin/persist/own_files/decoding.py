@@ -25,8 +25,17 @@ from maxmargin.kernels import kernel as as_kernel
 from maxmargin.persist.own_files.checks import check, check_random
 from maxmargin.persist.own_files.malformed import refuse, shown
 from maxmargin.persist.own_files.npy import check_values, checked_dtype, is_shape
-from maxmargin.persist.own_files.registry import objects, parameters_of, resolved, values
-from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
+from maxmargin.persist.own_files.registry import (
+    DEEPEST,
+    MODULES,
+    MOST_JOBS,
+    NOT_SAVED,
+    TYPES,
+    objects,
+    parameters_of,
+    resolved,
+    values,
+)
 from maxmargin.validation.csr import check_structure
 
 if TYPE_CHECKING:

@@ -19,8 +19,17 @@ from scipy import sparse
 from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.kernels import FunctionKernel, Kernel
 from maxmargin.persist.own_files.npy import is_allowed, order_of
-from maxmargin.persist.own_files.registry import name_of, objects, parameters_of, values
-from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
+from maxmargin.persist.own_files.registry import (
+    DEEPEST,
+    MODULES,
+    MOST_JOBS,
+    NOT_SAVED,
+    TYPES,
+    name_of,
+    objects,
+    parameters_of,
+    values,
+)
 from maxmargin.validation import is_function
 
 if TYPE_CHECKING:

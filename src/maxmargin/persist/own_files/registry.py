@@ -1,8 +1,8 @@
-"""The classes that a file may name; a name that is not known here is never imported.
+"""What a file may name: classes, types, modules. Nothing else is ever imported.
 
-Two kinds. *Objects* (estimators, and what watches them) are restored attribute by
-attribute, as they were. *Values* (kernels, solvers, certificates, calibrators) are made
-by their constructors, which check what they are given.
+Classes are of two kinds. *Objects* (estimators, and what watches them) are restored
+attribute by attribute, as they were. *Values* (kernels, solvers, certificates,
+calibrators) are made by their constructors, which check what they are given.
 
 Machines and solvers come from their registries (:mod:`maxmargin._registry`), which are
 asked anew every time: a file may also name a class that another package has registered.
@@ -16,12 +16,17 @@ import inspect
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from maxmargin.persist.own_files.malformed import refuse, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from maxmargin._registry import Registry
+
+DEEPEST = 100  # values within values
+MOST_JOBS = 1024  # joblib starts as many processes as n_jobs says
 
 Names: TypeAlias = "dict[str, Callable[[], Any]]"
 """Names in files, each with the function that imports its class."""
@@ -44,11 +49,7 @@ _SKLEARN = {
 _OBJECTS = {
     "maxmargin.data_files.TableEncoder": "maxmargin.data_files",
     "maxmargin.observers.History": "maxmargin.observers",
-    **{
-        f"sklearn.{at}.{title}": f"sklearn.{at}"
-        for at in _SKLEARN
-        for title in _SKLEARN[at]
-    },
+    **{f"sklearn.{at}.{one}": f"sklearn.{at}" for at in _SKLEARN for one in _SKLEARN[at]},
 }
 _VALUES = {
     "maxmargin.Certificate": "maxmargin.certificate",
@@ -67,6 +68,35 @@ _VALUES = {
     "maxmargin.probability.Sigmoid": "maxmargin.probability",
     "maxmargin.solvers.linear.Walk": "maxmargin.solvers.linear.stochastic.walk",
     "maxmargin.theory.DescentBound": "maxmargin.theory",
+}
+
+
+# Types that a parameter may be, such as dtype=np.float64 of scikit-learn's encoders.
+TYPES = {
+    **{kind.__name__: kind for kind in (bool, bytes, float, int, object, str)},
+    **{
+        f"numpy.{kind.__name__}": kind
+        for kind in (
+            np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16,
+            np.uint32, np.uint64, np.float16, np.float32, np.float64, np.str_, np.bytes_,
+            np.object_, np.datetime64, np.timedelta64, np.number, np.integer,
+            np.signedinteger, np.unsignedinteger, np.floating, np.inexact, np.generic,
+            np.character, np.flexible,
+        )
+    },
+}  # fmt: skip
+
+MODULES = {"numpy.random": np.random}
+
+# Attributes that mean nothing in another process: where an object lay in memory, and who
+# was watching; a cache folder is read by pickle, so a file may not name one.
+NOT_SAVED = {
+    "_stop_words_id": "",
+    "_watched": "",
+    "_sklearn_version": "",
+    "_skl_callbacks": "scikit-learn's callbacks",
+    "callbacks": "callbacks",
+    "memory": "the cache (memory)",
 }
 
 
