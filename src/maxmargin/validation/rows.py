@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_LARGE = 1 << 22  # numbers from which on all cores pay
+_LARGE = 1 << 22  # policy: numbers from which on BLAS, on all cores, is faster
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether X is to be the kernel matrix itself."""
+    """Whether X has to be the kernel matrix itself."""
     if isinstance(kernel, str):
         return kernel == "precomputed"
     return isinstance(kernel, Precomputed)
@@ -57,7 +57,7 @@ def training_rows(
     X, y : array-like
         What it was given.
     target : {"labels", "numbers", "none"}
-        What y must be; ``"none"`` does not look at it.
+        What y must be; with ``"none"`` it is ignored.
     ordered : bool
         Whether the columns of every sparse row must be sorted.
     precomputed : bool
@@ -101,28 +101,17 @@ def training_rows(
         if target == "none":
             return rows, None
         return rows, _numbers(y) if target == "numbers" else y
-    with input_errors():
-        checked = validate_data(
-            estimator,
-            X,
-            **({} if target == "none" else {"y": y, "y_numeric": target == "numbers"}),
-            dtype=_kept_dtypes(X),
-            order="C",
-            accept_sparse="csr",
-            accept_large_sparse=True,
-        )
     if target == "none":
-        return _trusted(checked, ordered=ordered), None
-    rows, found = checked
+        return _trusted(_validated(estimator, X), ordered=ordered), None
+    rows, found = _validated(estimator, X, y=y, y_numeric=target == "numbers")
     rows = _trusted(rows, ordered=ordered)
     return rows, _numbers(found) if target == "numbers" else found
 
 
 def _is_ready(X: Any, *, finite: bool = True) -> bool:
-    """Whether scikit-learn's checks, which take as long as a small fit, are pointless.
+    """Whether scikit-learn's checks would hand an array back as it is.
 
-    They would hand such an array back as it is, and have nothing to say of it (but
-    whether it is finite, unless that is asked for).
+    They take as long as a small fit. With ``finite=False`` NaN and inf may be in it.
     """
     return (
         type(X) is np.ndarray
@@ -136,7 +125,7 @@ def _is_ready(X: Any, *, finite: bool = True) -> bool:
 
 
 def _is_plain_csr(X: Any) -> bool:
-    """The same of a sparse matrix, whose structure has been checked."""
+    """The same for a sparse matrix whose structure has been checked."""
     return (
         sparse.issparse(X)
         and X.format == "csr"
@@ -147,7 +136,7 @@ def _is_plain_csr(X: Any) -> bool:
 
 
 def _is_column(y: Any, n: int) -> bool:
-    """The same of y: n numbers."""
+    """The same for y: n numbers."""
     return (
         type(y) is np.ndarray
         and y.shape == (n,)
@@ -164,9 +153,9 @@ def _is_finite(values: NDArray[Any]) -> bool:
 
 
 def sum_of_squares(values: NDArray[Any]) -> float:
-    """Of all entries; inf or NaN if one is, or if it is too large.
+    """The sum over all entries; inf or NaN if an entry is, or if the sum overflows.
 
-    The BLAS reads large arrays on all cores; to wake them takes longer than a small one.
+    BLAS reads large arrays on all cores; for small ones, waking the cores takes longer.
     """
     flat = values.ravel()
     if flat.size < _LARGE:
@@ -215,21 +204,25 @@ def prediction_rows(
     ready = _is_ready(X, finite=finite) or (not finite and _is_plain_csr(X))
     if ready and not named and X.shape[1] == estimator.n_features_in_:
         return X
+    return _trusted(_validated(estimator, X, reset=False))
+
+
+def _validated(estimator: Any, X: Any, **more: Any) -> Any:
+    """X (and y) after scikit-learn's own checks."""
     with input_errors():
-        rows = validate_data(
+        return validate_data(
             estimator,
             X,
             dtype=_kept_dtypes(X),
             order="C",
             accept_sparse="csr",
             accept_large_sparse=True,
-            reset=False,
+            **more,
         )
-    return _trusted(rows)
 
 
 def _kept_dtypes(X: Any) -> list[type[np.floating[Any]]]:
-    """Which dtypes X may keep; anything else becomes the first of them.
+    """The dtypes that X may keep; anything else becomes the first of them.
 
     scikit-learn reads the dtype of arrays and pandas frames. A polars frame has none,
     and would become float64: a slice of it, as an array, tells what it holds.
