@@ -13,6 +13,7 @@ import math
 import re
 import struct
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,9 +56,9 @@ class Decoder:
     Parameters
     ----------
     array : callable
-        The array of a number; the same object whenever it is asked for the same number.
+        Returns the array of a number; of the same number, the same object.
     kernel : callable, mapping of names to callables, or None
-        The functions that are kernels, of which the file has the names.
+        The kernels that are functions: the file has their names only.
     """
 
     def __init__(self, array: Callable[[int], NDArray[Any]], kernel: Any = None) -> None:
@@ -67,14 +68,14 @@ class Decoder:
         self.functions: set[str] = set()  # names of those that were asked for
 
     def decode(self, value: Any, depth: int = 0, *, functions: bool = False) -> Any:
-        """The value of its JSON.
+        """Return the value of a piece of JSON.
 
         Parameters
         ----------
         value : object
             What ``json.loads`` made of it.
         depth : int
-            How many values it is inside of.
+            How many values enclose it.
         functions : bool
             Whether a function may be here: only kernels can be.
         """
@@ -89,58 +90,11 @@ class Decoder:
         ((tag, content),) = value.items()
         if tag == "function" and functions:
             return self._function(content)
-        method = _TAGS.get(tag)
-        if method is None:
+        if tag in _PLAIN:
+            return _PLAIN[tag](content)
+        if tag not in _NESTED:
             refuse(f"a value has the tag {shown(tag)}, which has no meaning there")
-        return method(self, content, depth + 1)
-
-    # --- plain values -----------------------------------------------------------------
-
-    def _int(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        if not _HEXADECIMAL.fullmatch(_text(content)):
-            refuse(f"{shown(content)} is no integer of base 16")
-        return int(content, 16)
-
-    def _float(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        if content in ("inf", "-inf", "nan"):
-            return float(content)
-        raw = _unhex(content, 8)
-        (number,) = struct.unpack(">d", raw)
-        return number
-
-    def _bytes(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        try:
-            return base64.b64decode(_text(content), validate=True)
-        except (binascii.Error, ValueError) as error:
-            refuse(f"{shown(content)} is no base64", error)
-
-    def _stop(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        return _known(Stop.__members__, content, "reason to stop")
-
-    def _type(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        return _known(TYPES, content, "type")
-
-    def _module(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        return _known(MODULES, content, "module")
-
-    def _dtype(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        return np.dtype(object) if content == "|O" else checked_dtype(content)
-
-    def _scalar(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        if not isinstance(content, list) or len(content) != 2:
-            refuse(f"{shown(content)} is no dtype with a value")
-        dtype = checked_dtype(content[0])
-        if dtype.kind in "US":
-            refuse(f"{shown(content)} is no number")
-        found = np.frombuffer(_unhex(content[1], dtype.itemsize), dtype=dtype)
-        check_values(found)
-        return found[0]
-
-    def _numpy_str(self, content: Any, depth: int) -> Any:  # noqa: ARG002
-        return np.str_(_text(content))
-
-    def _numpy_bytes(self, content: Any, depth: int) -> Any:
-        return np.bytes_(self._bytes(content, depth))
+        return _NESTED[tag](self, content, depth + 1)
 
     # --- containers -------------------------------------------------------------------
 
@@ -149,18 +103,12 @@ class Decoder:
             refuse(f"{shown(content)} is no list of values, or of another length")
         return [self.decode(item, depth) for item in content]
 
-    def _tuple(self, content: Any, depth: int) -> Any:
-        return tuple(self._items(content, depth))
-
     def _set(self, content: Any, depth: int) -> Any:
         items = self._items(content, depth)
         try:
             return set(items)
         except TypeError as error:
             refuse("a set holds what cannot be in a set", error)
-
-    def _frozenset(self, content: Any, depth: int) -> Any:
-        return frozenset(self._set(content, depth))
 
     def _dict(self, content: Any, depth: int) -> Any:
         found: dict[Any, Any] = {}
@@ -173,9 +121,6 @@ class Decoder:
             except TypeError as error:
                 refuse(f"a table has a key that cannot be one: {shown(pair)}", error)
         return found
-
-    def _slice(self, content: Any, depth: int) -> Any:
-        return slice(*self._items(content, depth, 3))
 
     # --- arrays -----------------------------------------------------------------------
 
@@ -311,7 +256,7 @@ class Decoder:
 
 @contextmanager
 def _sound_state() -> Iterator[None]:
-    """What NumPy says of a state that is none."""
+    """Refuse a state of which NumPy says that it is none."""
     try:
         yield
     except (TypeError, ValueError, LookupError, OverflowError) as error:
@@ -331,7 +276,7 @@ def _named(content: Any) -> Sequence[tuple[str, Any]]:
     return list(content.items())
 
 
-def _known(table: Mapping[str, Any], name: Any, what: str) -> Any:
+def _known(table: Mapping[str, Any], what: str, name: Any) -> Any:
     if not isinstance(name, str) or name not in table:
         refuse(f"{shown(name)} is no {what} that may be in a file")
     return table[name]
@@ -359,22 +304,63 @@ def _shape(content: Any) -> tuple[int, ...]:
     return tuple(content)
 
 
-_TAGS: dict[str, Any] = {
-    "int": Decoder._int,
-    "float": Decoder._float,
-    "bytes": Decoder._bytes,
-    "stop": Decoder._stop,
-    "type": Decoder._type,
-    "module": Decoder._module,
-    "dtype": Decoder._dtype,
-    "scalar": Decoder._scalar,
-    "numpy.str_": Decoder._numpy_str,
-    "numpy.bytes_": Decoder._numpy_bytes,
-    "tuple": Decoder._tuple,
+# --- plain values ---------------------------------------------------------------------
+
+
+def _int(content: Any) -> int:
+    if not _HEXADECIMAL.fullmatch(_text(content)):
+        refuse(f"{shown(content)} is no integer of base 16")
+    return int(content, 16)
+
+
+def _float(content: Any) -> Any:
+    if content in ("inf", "-inf", "nan"):
+        return float(content)
+    return struct.unpack(">d", _unhex(content, 8))[0]
+
+
+def _bytes(content: Any) -> bytes:
+    try:
+        return base64.b64decode(_text(content), validate=True)
+    except (binascii.Error, ValueError) as error:
+        refuse(f"{shown(content)} is no base64", error)
+
+
+def _dtype(content: Any) -> np.dtype[Any]:
+    return np.dtype(object) if content == "|O" else checked_dtype(content)
+
+
+def _scalar(content: Any) -> Any:
+    if not isinstance(content, list) or len(content) != 2:
+        refuse(f"{shown(content)} is no dtype with a value")
+    dtype = checked_dtype(content[0])
+    if dtype.kind in "US":
+        refuse(f"{shown(content)} is no number")
+    found = np.frombuffer(_unhex(content[1], dtype.itemsize), dtype=dtype)
+    check_values(found)
+    return found[0]
+
+
+# What reads the content of a tag that holds no other values, …
+_PLAIN: dict[str, Callable[[Any], Any]] = {
+    "int": _int,
+    "float": _float,
+    "bytes": _bytes,
+    "stop": partial(_known, Stop.__members__, "reason to stop"),
+    "type": partial(_known, TYPES, "type"),
+    "module": partial(_known, MODULES, "module"),
+    "dtype": _dtype,
+    "scalar": _scalar,
+    "numpy.str_": lambda content: np.str_(_text(content)),
+    "numpy.bytes_": lambda content: np.bytes_(_bytes(content)),
+}
+# … and of one that does.
+_NESTED: dict[str, Callable[[Decoder, Any, int], Any]] = {
+    "tuple": lambda self, *given: tuple(self._items(*given)),
     "set": Decoder._set,
-    "frozenset": Decoder._frozenset,
+    "frozenset": lambda self, *given: frozenset(self._set(*given)),
     "dict": Decoder._dict,
-    "slice": Decoder._slice,
+    "slice": lambda self, *given: slice(*self._items(*given, 3)),
     "array": Decoder._array,
     "objects": Decoder._objects,
     "sparse": Decoder._sparse,

@@ -47,7 +47,7 @@ class Encoder:
         self._numbers: dict[int, int] = {}  # id of an array → its number
 
     def encode(self, value: Any, where: str, depth: int = 0) -> Any:
-        """The JSON of a value.
+        """Return the JSON of a value.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Encoder:
         where : str
             What it is called in errors, such as ``SVC.kernel``.
         depth : int
-            How many values it is inside of.
+            How many values enclose it.
         """
         if value is None or type(value) in (bool, str):
             return value
