@@ -1,8 +1,8 @@
 """Models in files of the own format ``.maxmargin``: saved, loaded, looked into.
 
-A zip of ``header.json`` (what the model is) and ``arrays/NNNN.npy`` (its numbers), in
-version 1, specified in docs/format.md. No pickle anywhere: a file can bring values and
-the names of known classes, never code. docs/decisions/0017 says why it is as it is.
+A file is a zip of ``header.json`` (what the model is) and ``arrays/NNNN.npy`` (its
+numbers); docs/format.md specifies version 1. There is no pickle: a file can bring values
+and the names of known classes, never code. docs/decisions/0017 gives the reasons.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def save(
     path : str or path-like
         Where. The file appears as a whole or not at all, whenever the process is killed.
     data_hash : str or None
-        What :func:`maxmargin.persist.data_hash` says of the data of the fit, to be kept.
+        The result of :func:`maxmargin.persist.data_hash` for the data of the fit.
     overwrite : bool, default=True
         Whether an existing file may be replaced.
 
@@ -135,7 +135,7 @@ def _versions() -> dict[str, str]:
 
 
 def _now() -> str:
-    """The time, or what reproducible builds ask to take for it."""
+    """The time now, or SOURCE_DATE_EPOCH, which reproducible builds set."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
     return now.isoformat(timespec="seconds")
@@ -147,16 +147,16 @@ def _now() -> str:
 def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     """Load a model that :func:`save` has written.
 
-    Loading runs no code from the file, and allocates no more than the file is long, some
-    times over. It is safe for files of unknown origin.
+    Loading runs no code from the file, and allocates a few times the length of the file
+    at most. It is safe for files of unknown origin.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     kernel : callable, dict from names to callables, or None
-        The function that is the model's kernel, which is in the file by name only;
-        several functions by their names.
+        The function that is the model's kernel, of which the file has only the name; of
+        several functions, a dict.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def _check_kernel(kernel: Any) -> None:
 def _loaded(
     file: IO[bytes], kernel: Any
 ) -> tuple[Any, set[str], set[str], dict[str, Any]]:
-    """The model of an open file, the classes and functions in it, and its header."""
+    """Read an open file: the model, its classes and functions, and the header."""
     from maxmargin.persist.own_files.decoding import Decoder
 
     container = Container(file)
@@ -223,7 +223,7 @@ def _loaded(
 
 
 def _content(container: Container) -> dict[str, Any]:
-    """The JSON header, checked but for the model in it."""
+    """Read the JSON header and check all of it but the model."""
     length = container.length(0)
     if length > LONGEST_HEADER:
         refuse(f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}")
@@ -233,7 +233,7 @@ def _content(container: Container) -> dict[str, Any]:
 
 
 def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
-    """The JSON header of a file with so many arrays, whose table becomes ArrayLines."""
+    """Parse the header of a file with so many arrays; ``arrays`` become ArrayLines."""
     try:
         content = json.loads(
             raw.decode("utf-8"),
@@ -294,7 +294,7 @@ def _finite(digits: str) -> float:
 
 @contextmanager
 def _reported(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Everything that is wrong with a file, with its name."""
+    """Raise every fault of a file as a ModelFileError with the file's name."""
     try:
         yield
     except MalformedError as error:
@@ -307,7 +307,7 @@ def _reported(path: str | os.PathLike[str]) -> Iterator[None]:
 def _warn_of_other_version(
     path: str | os.PathLike[str], classes: set[str], versions: dict[str, str]
 ) -> None:
-    """scikit-learn promises nothing about the inside of its classes between versions."""
+    """Warn of parts of another scikit-learn, whose classes change inside."""
     foreign = [name for name in classes if name.startswith("sklearn.")]
     then, now = versions.get("scikit-learn", "?"), _versions()["scikit-learn"]
     if foreign and then.split(".")[:2] != now.split(".")[:2]:
@@ -324,7 +324,7 @@ def _warn_of_other_version(
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says of its model; arrays are not read, and nothing is restored.
+    """Describe the model in a file; arrays are not read, and nothing is restored.
 
     Parameters
     ----------
@@ -336,11 +336,10 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         ``format``, ``format_version``, ``created`` (UTC, ISO 8601), ``versions`` (of
         maxmargin, numpy, scipy, scikit-learn and python), ``data_hash`` (or None),
-        ``n_arrays`` and ``n_bytes`` (of arrays); and what
-        :func:`maxmargin.persist.own_files.summary.summary_of` lists: ``class``,
-        ``parameters``, ``steps``, ``certificate``, ``n_support_vectors``, ``classes``,
-        ``n_features``, ``feature_names``. All of it is plain: text, numbers, lists and
-        dicts.
+        ``n_arrays`` and ``n_bytes`` (of arrays); ``class``, ``parameters``, ``steps``,
+        ``certificate``, ``n_support_vectors``, ``classes``, ``n_features`` and
+        ``feature_names`` of :func:`maxmargin.persist.own_files.summary.summary_of`. All
+        values are plain: text, numbers, lists and dicts.
 
     Raises
     ------

@@ -70,7 +70,7 @@ def from_estimator(
     Raises
     ------
     InputError
-        Where the format cannot say what the machine is; it names the way out.
+        If the format cannot express the machine; the message names a way out.
     """
     kind = _kind(estimator)
     check_is_fitted(estimator)
@@ -192,12 +192,12 @@ def to_estimator(model: LibsvmModel, *, n_features: int | None = None) -> Any:
     Returns
     -------
     SVC, NuSVC, SVR, NuSVR or OneClassSVM
-        Fitted: it predicts. ``classes_`` are sorted, so three classes whose votes tie
-        go to the lowest label, LIBSVM's to the first of the file. What the file does not
-        say is not there (``certificate_``, ``n_iter_``), or the default (``C``, ``nu``);
-        ``support_`` counts the vectors where it is not known which rows they were. The
-        scale of a regression's errors is ``probA_``, the marks of a one-class machine
-        ``prob_density_marks_``, with nobody here to use them but LIBSVM's file.
+        Fitted: it predicts. ``classes_`` are sorted, so a tie of votes between three
+        classes goes to the lowest label, in LIBSVM to the first of the file. Things that
+        the file does not have are absent (``certificate_``, ``n_iter_``) or the default
+        (``C``, ``nu``); ``support_`` counts the vectors where their rows are not known.
+        ``probA_`` is the scale of a regression's errors, ``prob_density_marks_`` are the
+        marks of a one-class machine; both serve only to be written again.
     """
     if model.label is not None:
         model = model.reordered(np.sort(model.label))
@@ -208,9 +208,9 @@ def to_estimator(model: LibsvmModel, *, n_features: int | None = None) -> Any:
 
 
 def in_file_order(model: LibsvmModel, n_features: int) -> Any:
-    """What computes a model's decisions: a machine whose labels have the file's order.
+    """A machine with a model's decisions and with labels in the order of the file.
 
-    Not for users, who expect ``classes_`` to be sorted.
+    It is not for users: they expect ``classes_`` to be sorted.
     """
     machine = _MACHINES[model.svm_type](
         kernel=_KERNELS[model.kernel_type],
@@ -224,7 +224,7 @@ def in_file_order(model: LibsvmModel, n_features: int) -> Any:
 
 
 def _fitted_attributes(model: LibsvmModel, n_features: int) -> dict[str, Any]:
-    """What makes a machine of a model, its labels in the order they have."""
+    """The attributes of a machine with a model's decisions, labels in their order."""
     turn = model.classifies and model.nr_class == 2
     n = model.total_sv
     if model.serial is not None:

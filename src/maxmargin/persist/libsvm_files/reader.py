@@ -1,9 +1,9 @@
-"""LIBSVM's model text → :class:`LibsvmModel`, believing nothing.
+"""LIBSVM's model text → :class:`LibsvmModel`; everything is checked.
 
 The format: lines of a keyword and its values, then ``SV`` and a line for every support
 vector: its nr_class − 1 coefficients, then ``index:value`` of its features (for a
-precomputed kernel ``0:serial``). What LIBSVM's own reader takes on trust is checked here;
-no count of the header is believed that the bytes of the file could not hold.
+precomputed kernel ``0:serial``). LIBSVM's own reader trusts the file; this one refuses
+counts in the header that the bytes of the file could not hold.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ def read_libsvm_model(
     Parameters
     ----------
     source : path, bytes or binary file object
-        The text, of at most 4 GiB; what .gz, .bz2 or .xz packed is unpacked.
+        The text, of at most 4 GiB; packed text (.gz, .bz2, .xz) is unpacked.
     name : str, optional
-        What errors call it; by default its path, ``<bytes>`` or ``<stream>``.
+        Its name in errors; by default its path, ``<bytes>`` or ``<stream>``.
 
     Returns
     -------
     LibsvmModel
-        What it says, to the last bit.
+        Its content, to the last bit.
 
     Raises
     ------
     ModelFileError
-        With the line, for everything that is not a whole and consistent model.
+        With the line, if the text is no whole and consistent model.
     InputTypeError
         If ``source`` is none of these, or a file that was opened as text.
     """
@@ -79,7 +79,7 @@ def read_libsvm_model(
 
 
 class _Reader:
-    """A walk through the lines of one file."""
+    """Reads one file line by line."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
@@ -188,7 +188,7 @@ class _Reader:
             self.refuse(f"{keyword} {shown(_text(word))} must be a finite number")
         return value
 
-    # --- what the header has to agree with ------------------------------------------
+    # --- whether the header is consistent -------------------------------------------
 
     def checked_type(self) -> tuple[str, int]:
         """The machine, and its number of classes."""
@@ -219,7 +219,7 @@ class _Reader:
         return kind, k
 
     def checked_total(self, k: int) -> int:
-        """Number of support vectors, each of which takes two bytes a coefficient."""
+        """Number of support vectors; each takes at least two bytes a coefficient."""
         n: int = self.found["total_sv"]
         left = len(self.data) - self.at + 1
         if n * 2 * (k - 1) > left:

@@ -1,8 +1,8 @@
 """:class:`LibsvmModel` → LIBSVM's model text, without losing a bit.
 
-LIBSVM writes coefficients with 17 digits, but the values of support vectors with 8, so
-that a model that was read back decides a little differently. Here every number has the
-fewest digits that bring back its bits.
+LIBSVM writes coefficients with 17 digits, but the values of support vectors with 8: a
+model that was read back decides a little differently. Here every number has the fewest
+digits that bring back its bits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from maxmargin.persist.libsvm_files.layout import LibsvmModel
 
-_BLOCK = 1 << 10  # support vectors written at once
+_BLOCK = 1 << 10  # policy: support vectors written at a time
 
 
 def write_libsvm_model(
@@ -33,7 +33,7 @@ def write_libsvm_model(
     Parameters
     ----------
     model : LibsvmModel
-        What to write.
+        The model.
     target : path or binary file object
         Where to. A file of that name is replaced when the new one is complete; one that
         ends in .gz, .bz2 or .xz is packed, which LIBSVM does not read.

@@ -1,7 +1,7 @@
-"""What must fit together in a restored object before compiled code believes it.
+"""Checks of restored objects: their parts fit together before compiled code uses them.
 
-Machines of maxmargin look at the numbers in their attributes at every prediction; here
-those are checked to be of the kinds that methods take for granted. Everything else has
+Machines of maxmargin check the numbers in their attributes at every prediction; here the
+attributes are checked to be of the kinds that methods expect. All other classes have
 readers that check nothing: SciPy writes where a one-hot encoder's or a vectorizer's
 column numbers point, random generators read where their position says, a walk that goes
 on writes as many sums as it has weights.
@@ -149,7 +149,7 @@ def _whole_machine(machine: Any, name: str) -> None:
         width = () if is_function(machine.kernel) else ("n_features_in_",)  # any rows
         needed = ("support_", "n_support_", "dual_coef_", "intercept_", *classes)
         needed = (*needed, "gamma_", *width)
-    # What scikit-learn takes for the sign of a fit.
+    # The sign of a fit, for scikit-learn.
     there = [one for one in state if one.endswith("_") and not one.startswith("__")]
     lacks = [attribute for attribute in needed if attribute not in state]
     if there and lacks:
@@ -200,7 +200,7 @@ def _certificate(value: Any) -> None:
         _refuse("a certificate does not hold figures")
 
 
-# --- what prepares columns --------------------------------------------------------------
+# --- preprocessing ----------------------------------------------------------------------
 
 
 def _vocabulary(vectorizer: Any) -> None:

@@ -1,9 +1,9 @@
 """The zip around header and arrays: written by zipfile, read by a stricter reader.
 
-Of all that zip can be, one thing is accepted: ``header.json`` and ``arrays/0000.npy``,
-``arrays/0001.npy``, … in this order, stored as they are, one behind the other from the
-first byte to the directory, which ends the file. So no entry can claim more than is
-there, unpack to more, hide behind another, or have a name that leads elsewhere.
+The reader accepts one layout: ``header.json`` and ``arrays/0000.npy``,
+``arrays/0001.npy``, … in this order, uncompressed, one behind the other from the first
+byte to the directory, which ends the file. So no entry can claim more bytes than there
+are, unpack to more, hide behind another, or have a name that leads elsewhere.
 
 Format: PKWARE's APPNOTE 6.3, sections 4.3.7 (local headers), 4.3.12 (directory), 4.3.14
 to 4.3.16 (its end) and 4.5.3 (sizes from 4 GiB on).
@@ -21,8 +21,8 @@ from maxmargin.persist.own_files.malformed import refuse, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-MOST_MEMBERS = 1_000_000
-_BLOCK = 1 << 24
+MOST_MEMBERS = 1_000_000  # policy
+_BLOCK = 1 << 24  # policy: bytes read or written at a time
 
 _END = struct.Struct("<4s4H2LH")
 _END64 = struct.Struct("<4sQ2H2L4Q")
@@ -53,7 +53,7 @@ def write_members(file: IO[bytes], bodies: Iterable[Sequence[memoryview]]) -> No
 
 
 class _Member(NamedTuple):
-    """A line of the directory."""
+    """An entry, as the directory describes it."""
 
     name: bytes
     offset: int
@@ -63,7 +63,7 @@ class _Member(NamedTuple):
 
 
 class Container:
-    """A zip that is open; what is wrong with it is said by :func:`refuse`."""
+    """An open zip; every fault is refused."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -80,9 +80,9 @@ class Container:
         return self._members[number].size
 
     def reader(self, number: int) -> Callable[[memoryview], None]:
-        """A function that fills buffers with the entry, from its beginning on.
+        """Return a function that fills buffers with the entry, from its beginning on.
 
-        With its last byte the entry's checksum is compared.
+        At its last byte the entry's checksum is compared.
         """
         member = self._members[number]
         self._file.seek(self._begin(member))
@@ -102,7 +102,7 @@ class Container:
 
         return read_into
 
-    # --- what is believed of the zip --------------------------------------------------
+    # --- the layout -------------------------------------------------------------------
 
     def _take(self, offset: int, count: int) -> bytes:
         self._file.seek(offset)
@@ -119,7 +119,7 @@ class Container:
             done += count
 
     def _directory(self) -> list[_Member]:
-        """The lines of the directory, whose names, sizes and places fit together."""
+        """Read the directory; names, sizes and places must fit together."""
         count, begin, end = self._end()
         if not 1 <= count <= MOST_MEMBERS:
             refuse(f"the zip claims {count} entries; there may be 1 to {MOST_MEMBERS}")
@@ -162,7 +162,7 @@ class Container:
         locator = end - _LOCATOR.size
         if locator >= 0 and self._take(locator, 4) == b"PK\x06\x07":
             end, wide = self._wide_end(locator)
-            # What does not fit into the narrow fields is all ones there.
+            # Numbers that do not fit into the narrow fields are all ones there.
             narrow = (*disks, n_here, n, size, begin)
             most = (_MANY, _MANY, _MANY, _MANY, _WIDE, _WIDE)
             if any(min(x, m) != y for x, m, y in zip(wide, most, narrow, strict=True)):
@@ -175,7 +175,7 @@ class Container:
         return n, begin, end
 
     def _wide_end(self, locator: int) -> tuple[int, tuple[int, ...]]:
-        """The end of a zip with sizes from 4 GiB on: where it is, and its numbers."""
+        """The end of a zip with sizes from 4 GiB on: its place, and its numbers."""
         record = locator - _END64.size
         if record < 0:
             refuse("it is too short for what it claims to hold")
@@ -187,7 +187,7 @@ class Container:
         return record, tuple(numbers)
 
     def _begin(self, member: _Member) -> int:
-        """Where the bytes of an entry begin; its own header must agree."""
+        """The place where the bytes of an entry begin; its own header must agree."""
         (sign, _, _, flags, method, _, _, crc, packed, size, n_name, n_extra) = (
             _LOCAL.unpack(self._take(member.offset, _LOCAL.size))
         )
@@ -203,7 +203,7 @@ class Container:
 
 
 def _line(raw: bytes, at: int) -> tuple[_Member, int]:
-    """One line of the directory, and where the next begins."""
+    """One line of the directory, and the place of the next."""
     if at + _DIRECTORY.size > len(raw):
         refuse("the directory of the zip is cut off")
     (sign, _, _, _, _, flags, method, _, _, crc, packed, size, n_name, n_extra,
@@ -225,7 +225,7 @@ def _line(raw: bytes, at: int) -> tuple[_Member, int]:
 
 
 def _sizes(size: int, packed: int, offset: int, extra: bytes) -> tuple[int, int, int]:
-    """Sizes and offset, of which the extra field has those from 4 GiB on."""
+    """Sizes and offset; the extra field has those from 4 GiB on."""
     numbers = [size, packed, offset]
     wide = [place for place, number in enumerate(numbers) if number == _WIDE]
     if extra or wide:

@@ -1,7 +1,6 @@
-"""JSON and arrays → Python values: the inverse of
-:mod:`maxmargin.persist.own_files.encoding`.
+"""JSON and arrays → values: the inverse of :mod:`maxmargin.persist.own_files.encoding`.
 
-Nothing that a file says is imported, called or evaluated: classes come from the registry,
+No name in a file is imported, called or evaluated: classes come from the registries,
 types and modules from tables, functions from the caller.
 """
 
@@ -64,8 +63,8 @@ class Decoder:
     def __init__(self, array: Callable[[int], NDArray[Any]], kernel: Any = None) -> None:
         self._array_of = array
         self._kernel = kernel
-        self.classes: set[str] = set()  # of objects that were restored
-        self.functions: set[str] = set()  # names of those that were asked for
+        self.classes: set[str] = set()  # of the restored objects
+        self.functions: set[str] = set()  # names that the file asked for
 
     def decode(self, value: Any, depth: int = 0, *, functions: bool = False) -> Any:
         """Return the value of a piece of JSON.
@@ -73,7 +72,7 @@ class Decoder:
         Parameters
         ----------
         value : object
-            What ``json.loads`` made of it.
+            The result of ``json.loads``.
         depth : int
             How many values enclose it.
         functions : bool
@@ -341,7 +340,7 @@ def _scalar(content: Any) -> Any:
     return found[0]
 
 
-# What reads the content of a tag that holds no other values, …
+# Readers of tags that hold no other values, …
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "int": _int,
     "float": _float,
@@ -354,7 +353,7 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
     "numpy.str_": lambda content: np.str_(_text(content)),
     "numpy.bytes_": lambda content: np.bytes_(_bytes(content)),
 }
-# … and of one that does.
+# … and of those that do.
 _NESTED: dict[str, Callable[[Decoder, Any, int], Any]] = {
     "tuple": lambda self, *given: tuple(self._items(*given)),
     "set": Decoder._set,

@@ -35,7 +35,7 @@ from maxmargin.validation import is_function
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_EXACT = 1 << 53  # integers below are the same in every JSON reader
+_EXACT = 1 << 53  # rounding: integers below are the same in every JSON reader
 _SCALARS = "biufMm"
 
 
@@ -52,9 +52,9 @@ class Encoder:
         Parameters
         ----------
         value : object
-            What to write.
+            Any value of a model.
         where : str
-            What it is called in errors, such as ``SVC.kernel``.
+            Its name in errors, such as ``SVC.kernel``.
         depth : int
             How many values enclose it.
         """
@@ -198,7 +198,7 @@ class Encoder:
         return {"object": {"class": name, "params": params, "attributes": attributes}}
 
     def _value(self, value: Any, name: str, where: str, depth: int) -> Any:
-        """A kernel, solver, certificate or calibrator: what its constructor is given."""
+        """A kernel, solver, certificate or calibrator: its constructor's arguments."""
         if isinstance(value, Kernel):
             arguments = value._arguments()
         elif dataclasses.is_dataclass(value):
@@ -288,7 +288,7 @@ _PLAIN: dict[type, Any] = {
 
 _TYPE_NAMES = {kind: name for name, kind in TYPES.items()}
 
-# Who writes what. Subclasses of plain types are not plain.
+# The writer of each type. Subclasses of plain types are not plain.
 _BY_TYPE: dict[type, Any] = {
     list: Encoder._list,
     tuple: Encoder._tuple,

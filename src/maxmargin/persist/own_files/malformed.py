@@ -1,4 +1,4 @@
-"""What is wrong with a file, said by code that does not know the file's name."""
+"""Refusals by code that does not know the name of the file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Arrays as npy, version 1.0, whose header is compared and never parsed.
+"""Arrays as npy, version 1.0; the npy header is compared and never parsed.
 
-What an array is (dtype, shape, order) is said in the JSON header; the npy header must say
-the same, so that any NumPy can read the entry, and nothing is ever evaluated.
+The JSON header has the dtype, shape and order of every array. The npy header must say the
+same, so that any NumPy can read the entry, and nothing is ever evaluated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ArrayLine(NamedTuple):
-    """A line of the table of arrays."""
+    """An entry of the table of arrays."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -42,7 +42,7 @@ class ArrayLine(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """Length of the values: an integer of Python's, which does not overflow."""
+        """Length of the values; Python's integers do not overflow."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def text(self) -> bytes:
@@ -92,7 +92,7 @@ def is_allowed(dtype: np.dtype[Any]) -> bool:
 
 
 def described(array: NDArray[Any]) -> tuple[ArrayLine, NDArray[np.uint8]]:
-    """The line of an array, and its values as bytes; copied only if scattered."""
+    """The line of an array, and its values as bytes, without a copy where possible."""
     order = order_of(array)
     if not array.flags.forc:
         array = array.copy(order="C")
@@ -114,9 +114,9 @@ def pieces(line: ArrayLine, flat: NDArray[np.uint8]) -> list[memoryview]:
 def restored(
     line: ArrayLine, n_bytes: int, read_into: Callable[[memoryview], None]
 ) -> NDArray[Any]:
-    """Read an npy file of ``n_bytes`` whose header must be that of its line.
+    """Read an npy file of ``n_bytes``, whose header must agree with the array's line.
 
-    Memory is allocated after the lengths are known to agree.
+    Memory is allocated only after the lengths agree.
     """
     head = bytearray(len(_MAGIC) + 2)
     if n_bytes < len(head):
@@ -138,7 +138,7 @@ def restored(
         )
     try:
         array = np.empty(line.shape, dtype=line.dtype, order=line.order)  # type: ignore[call-overload]
-    except ValueError as error:  # axes whose product overflows beside a 0
+    except ValueError as error:  # the product of the axes beside a 0 overflows
         refuse(f"an array has the shape {shown(line.shape)}, which is too large", error)
     flat = array.reshape(-1, order="A").view(np.uint8)
     if array.nbytes != line.n_bytes:
@@ -151,7 +151,7 @@ def restored(
 
 
 def check_values(array: NDArray[Any]) -> None:
-    """Bits that are no value of their dtype, which NumPy would believe."""
+    """Refuse bits that are no value of their dtype: NumPy does not check them."""
     flat = array.reshape(-1, order="A")
     if array.dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
         refuse("an array of booleans holds other bytes than 0 and 1")

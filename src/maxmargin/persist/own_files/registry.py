@@ -1,6 +1,6 @@
 """What a file may name: classes, types, modules. Nothing else is ever imported.
 
-Classes are of two kinds. *Objects* (estimators, and what watches them) are restored
+Classes are of two kinds. *Objects* (estimators and their observers) are restored
 attribute by attribute, as they were. *Values* (kernels, solvers, certificates,
 calibrators) are made by their constructors, which check what they are given.
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from maxmargin._registry import Registry
 
-DEEPEST = 100  # values within values
-MOST_JOBS = 1024  # joblib starts as many processes as n_jobs says
+DEEPEST = 100  # policy: how many values may enclose one
+MOST_JOBS = 1024  # policy: joblib starts as many processes as n_jobs says
 
 Names: TypeAlias = "dict[str, Callable[[], Any]]"
 """Names in files, each with the function that imports its class."""
@@ -88,8 +88,8 @@ TYPES = {
 
 MODULES = {"numpy.random": np.random}
 
-# Attributes that mean nothing in another process: where an object lay in memory, and who
-# was watching; a cache folder is read by pickle, so a file may not name one.
+# Attributes that mean nothing in another process: where an object lay in memory, and its
+# observers; a cache folder is read by pickle, so a file may not name one.
 NOT_SAVED = {
     "_stop_words_id": "",
     "_watched": "",

@@ -1,6 +1,6 @@
-"""What a model is, in words and figures: written beside it for people who look inside.
+"""The description of a model in words and figures, written beside it for people.
 
-It is plain JSON, and restores nothing: :func:`maxmargin.persist.load` reads the model
+It is plain JSON and restores nothing: :func:`maxmargin.persist.load` reads the model
 itself. Numbers that JSON does not have are the words inf, -inf and nan.
 """
 
@@ -26,14 +26,14 @@ from maxmargin.persist.own_files.registry import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_NAMES = 1000  # classes and columns that are listed
-_LONGEST = 200
+_MOST_NAMES = 1000  # policy: classes and columns that are listed
+_LONGEST = 200  # policy: letters of a value
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _LISTS = ("classes", "feature_names")
 
 
 def summary_of(estimator: Any) -> dict[str, Any]:
-    """Everything that can be said of a model without its arrays.
+    """Describe a model without its arrays.
 
     Returns
     -------
@@ -42,8 +42,7 @@ def summary_of(estimator: Any) -> dict[str, Any]:
         ``steps``, the preprocessing in front of it, each with ``name``, ``class`` and
         ``parameters`` (those that are not the default); ``certificate``, its figures, or
         None; ``n_support_vectors``, one count for each class; ``classes``,
-        ``n_features``, ``feature_names`` of the whole model; None where there is no
-        such thing.
+        ``n_features``, ``feature_names`` of the whole model; None where a model has none.
     """
     machine, steps = _parts(estimator)
     certificate = vars(machine).get("certificate_")
@@ -66,7 +65,7 @@ def summary_of(estimator: Any) -> dict[str, Any]:
 
 
 def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """The machine at the end, and what is in front of it."""
+    """The machine at the end, and the steps in front of it."""
     steps = []
     machine = estimator
     while isinstance(getattr(machine, "steps", None), list) and machine.steps:
@@ -80,7 +79,7 @@ def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
 
 
 def _flat(name: str, step: Any) -> Iterator[dict[str, Any]]:
-    """A step, or the steps that it consists of."""
+    """A step and the steps inside it."""
     inner: list[tuple[Any, ...]] = getattr(step, "steps", [])
     inner = inner or getattr(step, "transformers_", [])
     known = None if isinstance(step, str | None) else name_of(type(step), objects())
@@ -95,7 +94,7 @@ def _flat(name: str, step: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parameters(estimator: Any, *, changed: bool) -> dict[str, Any]:
-    """Parameters of the constructor, or those of them that are not the default."""
+    """Parameters of the constructor; with ``changed`` only those with another value."""
     found = {}
     for name, default in parameters_of(type(estimator)).items():
         value = getattr(estimator, name, None)
@@ -105,12 +104,12 @@ def _parameters(estimator: Any, *, changed: bool) -> dict[str, Any]:
             found[name] = _shown(value)
     gamma = vars(estimator).get("gamma_")
     if isinstance(gamma, float) and isinstance(found.get("gamma"), str):
-        found["gamma_"] = _shown(gamma)  # the number that the word stood for
+        found["gamma_"] = _shown(gamma)  # the number that the word gamma meant
     return found
 
 
 def _shown(value: Any) -> Any:
-    """A value as JSON has it, or in words."""
+    """A value as JSON can hold it, or in words."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | np.integer) and abs(int(value)) < 1 << 53:
@@ -119,7 +118,7 @@ def _shown(value: Any) -> Any:
         return _number(value)
     if inspect.isroutine(value):
         value = value.__qualname__
-    # Where something lies in memory is nothing to tell.
+    # Places in memory are left out.
     text = value if isinstance(value, str) else re.sub(" at 0x[0-9A-F]+", "", repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -130,7 +129,7 @@ def _number(value: Any) -> Any:
 
 
 def _figures(certificate: Any) -> dict[str, Any]:
-    """The figures of a certificate, of which those of its problems are left out."""
+    """The figures of a certificate, without those of its problems."""
     found = {}
     for one in fields(certificate):
         value = getattr(certificate, one.name)
@@ -159,7 +158,7 @@ def _names(values: Any) -> list[str] | None:
 
 
 def checked_summary(summary: Any) -> dict[str, Any]:
-    """A summary from a file, of which everything is of the kind it has to be."""
+    """Check a summary from a file: every part must be of its kind."""
     names = {"class", "parameters", "steps", "certificate", "n_support_vectors"}
     names |= {"classes", "n_features", "feature_names"}
     if not isinstance(summary, dict) or set(summary) != names:
@@ -203,7 +202,7 @@ def _table(content: Any) -> dict[str, Any]:
 
 
 def _numbers(content: Any) -> dict[str, Any]:
-    """Figures of a certificate, with the numbers that JSON does not have."""
+    """Figures of a certificate; the words inf, -inf and nan become numbers."""
     texts = ("stop", "criterion", "name", "solver")
     found = {}
     for key, value in _table(content).items():
