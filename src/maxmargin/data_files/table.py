@@ -1,6 +1,6 @@
-"""What every reader returns: rows with a target, as named columns or as one matrix.
+"""The result of every reader: rows with a target, in named columns or in one matrix.
 
-Rows without names become columns x1, x2, …, where memory and patience allow it.
+Rows without names become columns x1, x2, … if these are few enough and fit into memory.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Table:
     Attributes
     ----------
     source : str
-        What errors call the file.
+        The name of the file in errors.
     format : str
         One of :data:`~maxmargin.data_files.formats.FORMATS`.
     matrix : ndarray, csr_matrix or None
@@ -56,7 +56,7 @@ class Table:
     lines : ndarray of int or None
         The line of the file that each row begins in; None where there are no lines.
     notes : tuple of str
-        What the reader decided by itself, and people should know.
+        Decisions of the reader that people should know of.
     """
 
     source: str
@@ -109,14 +109,14 @@ class Table:
         )
 
     def refuse(self, row: int, reason: str) -> DataFileError:
-        """The error that blames a row: by its line, or by its number."""
+        """The error for a row, which is named by its line or its number."""
         line = self.line_of(row)
         return DataFileError(
             self.source, line, reason if line else f"row {row + 1}: {reason}"
         )
 
     def target(self) -> NDArray[Any]:
-        """The target, every value of it there and finite."""
+        """The target; every value must be there and finite."""
         if self.y is None:
             msg = f"{self.source}: there is no target to learn from"
             raise InputError(msg)
@@ -132,17 +132,12 @@ class Table:
 
 
 def dense_rows(X: Any, *, source: str) -> NDArray[Any]:
-    """The rows as an ndarray.
+    """The rows as an ndarray; InputError if their zeros would not fit into memory.
 
-    Raises
-    ------
-    InputError
-        Where their zeros would not fit into memory: one index of a few digits in LIBSVM
-        text can ask for any number of them.
+    One index of a few digits in LIBSVM text can ask for any number of zeros.
     """
     if not sparse.issparse(X):
-        dense: NDArray[Any] = X
-        return dense
+        return X  # type: ignore[no-any-return]
     rows, columns = X.shape
     size, room = rows * columns * X.dtype.itemsize, available_memory()
     if size > room:

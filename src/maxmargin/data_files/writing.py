@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-BLOCK = 8192  # rows that are text at a time
+BLOCK = 8192  # policy: rows that are text at a time
 
 
 def write_table(
@@ -31,7 +31,7 @@ def write_table(
     *,
     format: str | None = None,  # noqa: A002 - what the option is called
 ) -> None:
-    """Write a table so that reading it gives the same numbers, to the bit.
+    """Write a table; reading it again gives the same numbers, to the bit.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def _write_libsvm(table: Table, stream: Any) -> None:
     X = sparse.csr_matrix(numeric_matrix(table, "libsvm"))
     y = table.y
     if y is None:
-        y = np.zeros(table.n_rows)  # the customary label of rows that have none
+        y = np.zeros(table.n_rows)  # the customary label of rows without one
     if is_words(y):
         msg = (
             "LIBSVM text holds numbers for labels, and the target is text; "

@@ -1,4 +1,4 @@
-"""Columns of numbers and words → the numbers that a machine learns from."""
+"""Columns of numbers and words → numbers for a machine to learn from."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 IMPUTATIONS = ("mean", "median", "most_frequent")
 UNKNOWN = ("zero", "error")
 
-_SPARSE_FROM = 64  # columns of the result from which on zeros are not stored, …
-_DENSITY = 0.25  # … if fewer numbers than this are not zero
+_SPARSE_FROM = 64  # policy: from so many columns on the result is sparse, …
+_DENSITY = 0.25  # … if fewer of its numbers than this share are not zero
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -34,11 +34,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        What takes the place of a missing value: None refuses it. For words it is always
-        the most frequent one (the first in order, if there are several).
+        The replacement of a missing value; None refuses it. For words it is always the
+        most frequent one (the first in order, if there are several).
     unknown : {"zero", "error"}, default="zero"
-        A category that training did not have: it belongs to no column (and a warning
-        says so), or is refused.
+        Categories that training did not have belong to no column, with a warning, or are
+        refused.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     categories_ : list of list of str
         The categories of each column of words, sorted; empty for numbers.
     fills_ : list of float or str or None
-        What takes the place of missing values in each column.
+        The replacement of missing values in each column.
     sparse_ : bool
         Whether the result is CSR: where it is wide, and mostly zeros.
     target_name_ : str or None
@@ -74,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.unknown = unknown
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn categories, and what stands for missing values.
+        """Learn the categories, and the replacements of missing values.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ def _as_words(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _word(value: Any) -> str | None:
-    """A cell as the text that CSV would have had for it."""
+    """A cell as CSV would write it; None if its value is missing."""
     if value is None or value != value:  # noqa: PLR0124 - NaN and NaT
         return None
     if isinstance(value, bool):
@@ -285,7 +285,7 @@ def _word(value: Any) -> str | None:
 
 
 def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
-    """Text all of which are numbers, as CSV would have read it; other text is refused."""
+    """A column of text as numbers, as CSV is read; other text is refused."""
     cells = ["" if one is None else str(one) for one in column]
     numbers = numbers_of(cells)
     if numbers is not None and not np.isinf(numbers).any():

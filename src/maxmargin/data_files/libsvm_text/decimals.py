@@ -5,8 +5,8 @@ on two exact doubles (W. Clinger, "How to read floating point numbers accurately
 1990). Others up to w < 2^64 are multiplied with 128 bits of 10^q, and the bits below the
 mantissa decide the rounding unless they lie within the error of that product (the idea
 of M. Eisel; D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and
-Experience 51, 2021; the interval test here is simpler and gives up somewhat sooner).
-What is not decided is for the caller, who has Python's ``float``: never a wrong bit.
+Experience 51, 2021; the interval test here is simpler and gives up somewhat sooner). The
+caller converts undecided numbers by Python's ``float``: no bit is ever wrong.
 
 Writing: the shortest decimal that is read back as the same float, and of those the
 nearest (R. Giulietti, "The Schubfach way to render doubles", 2020, with 128 bits of 10^q
@@ -24,7 +24,7 @@ from maxmargin._jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What reading a number came to: done, grammatical but undecided, or no number.
+# The outcome of reading a number: done, grammatical but undecided, or no number.
 READ, HARD, MALFORMED = 0, 1, 2
 
 _LOWEST, _HIGHEST = -342, 324  # of the powers of ten that a float64 can need

@@ -1,4 +1,4 @@
-"""What is wrong with a line of LIBSVM text, in a sentence that helps."""
+"""The fault of a line of LIBSVM text, in a sentence that helps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _token(text: bytes, place: int) -> bytes:
 
 
 def _previous_index(text: bytes, place: int) -> bytes:
-    """The index of the pair before ``place``, without a look at the rest of the line."""
+    """The index of the pair before ``place``; the rest of the line is not read."""
     end = place
     while text[end - 1 : end] in (b" ", b"\t"):
         end -= 1
@@ -84,7 +84,7 @@ def _label(token: bytes) -> str:
 
 
 def _number(token: bytes) -> str:
-    """What is wrong with a number; a grammatical one can only be too large."""
+    """The fault of a number; a grammatical one can only be too large."""
     if _NOT_FINITE.fullmatch(token):
         return "is not finite; remove or replace it"
     if b"\0" in token:

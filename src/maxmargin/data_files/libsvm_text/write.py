@@ -130,7 +130,7 @@ def _put_float(out: Any, p: int, bits: Any, mantissa_bits: int) -> int:
 def _put_rows(
     out: Any, labels: Any, indptr: Any, indices: Any, bits: Any, base: int
 ) -> int:
-    """Lines of rows whose pairs begin at ``indptr[0]``; returns how many bytes."""
+    """Write lines of rows, whose pairs begin at ``indptr[0]``; returns their length."""
     mantissa_bits = 52 if bits.itemsize == 8 else 23
     first = indptr[0]
     p = 0
@@ -159,8 +159,8 @@ def write_svmlight(
     Numbers have the fewest digits that are read back to the same bits, whole numbers no
     point: ``read_svmlight(path)`` restores float64 data, ``read_svmlight(path,
     dtype=np.float32)`` those of float32. Zeros that a sparse matrix stores are written;
-    of a dense array all but +0.0 is. What the format cannot hold is the number of
-    columns, where the last ones are empty: give ``n_features`` to the reader.
+    of a dense array all values but +0.0. The format does not hold the number of columns:
+    if the last ones are empty, give ``n_features`` to the reader.
 
     Parameters
     ----------
