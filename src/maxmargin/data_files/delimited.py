@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 BLOCK = 1024  # policy: records that are Python objects at a time; fits a core's cache
 DELIMITERS = (",", ";", "\t")  # of a .csv: the first of these in the header
+
+Report: TypeAlias = "Callable[[DataFileError], None] | None"
+"""Called with every fault; None raises the first."""
 
 
 class Delimited(NamedTuple):
@@ -43,7 +46,7 @@ def read_delimited(
     name: str,
     delimiter: str | None = None,
     words: Collection[str] = (),
-    report: Callable[[DataFileError], None] | None = None,
+    report: Report = None,
 ) -> Delimited:
     """Read a table with a header.
 
@@ -111,13 +114,7 @@ def _decoded(content: bytes, name: str) -> str:
 class _Records:
     """The records of a text, with the line that each begins in."""
 
-    def __init__(
-        self,
-        text: str,
-        name: str,
-        delimiter: str,
-        report: Callable[[DataFileError], None] | None,
-    ) -> None:
+    def __init__(self, text: str, name: str, delimiter: str, report: Report) -> None:
         lines = io.StringIO(text, newline="")
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
         self._name = name
@@ -232,10 +229,7 @@ def _joined(parts: list[Any]) -> NDArray[Any]:
 
 
 def _refuse_infinite(
-    columns: dict[str, NDArray[Any]],
-    lines: NDArray[np.int64],
-    name: str,
-    report: Callable[[DataFileError], None] | None,
+    columns: dict[str, NDArray[Any]], lines: NDArray[np.int64], name: str, report: Report
 ) -> None:
     """No machine can learn from a number that is not finite."""
     for column, values in columns.items():

@@ -22,9 +22,11 @@ from maxmargin.data_files.table import Table
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
+
+    from maxmargin.data_files.delimited import Report
 
 LARGEST = 64 << 30  # policy: bytes that the arrays of one file may take
 MOST_FEATURES = 2**31 - 2  # LIBSVM's own programs have 32-bit indices
@@ -41,7 +43,7 @@ def read_table(
     required: bool = True,
     n_features: int | None = None,
     words: Collection[str] = (),
-    report: Callable[[DataFileError], None] | None = None,
+    report: Report = None,
 ) -> Table:
     r"""Read a file of data.
 
@@ -116,10 +118,7 @@ def content_of(path: str) -> bytes:
 
 
 def _from_libsvm(
-    content: bytes,
-    name: str,
-    n_features: int | None,
-    report: Callable[[DataFileError], None] | None,
+    content: bytes, name: str, n_features: int | None, report: Report
 ) -> Table:
     try:
         data = _readable(content, name, report)
@@ -138,9 +137,7 @@ def _from_libsvm(
     return Table(name, "libsvm", matrix=X, y=data.y)
 
 
-def _readable(
-    content: bytes, name: str, report: Callable[[DataFileError], None] | None
-) -> Any:
+def _readable(content: bytes, name: str, report: Report) -> Any:
     """All rows; with ``report`` without the lines at fault, which are reported."""
     try:
         return read_svmlight(content, name=name)

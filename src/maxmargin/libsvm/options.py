@@ -28,7 +28,7 @@ class UsageError(InputError):
 
 @dataclass
 class TrainOptions:
-    """What ``svm-train`` is told; the defaults are LIBSVM's."""
+    """The options of ``svm-train``, with LIBSVM's defaults."""
 
     svm_type: int = 0
     kernel_type: int = 2
@@ -64,7 +64,7 @@ class TrainOptions:
 
 @dataclass
 class PredictOptions:
-    """What ``svm-predict`` is told."""
+    """The options of ``svm-predict``."""
 
     probability: int = 0
     quiet: bool = False
@@ -72,7 +72,7 @@ class PredictOptions:
 
 @dataclass
 class ScaleOptions:
-    """What ``svm-scale`` is told."""
+    """The options of ``svm-scale``."""
 
     lower: float = -1.0
     upper: float = 1.0
@@ -120,7 +120,7 @@ def _real(test: Callable[[float], bool], sort: str) -> _Reader:
 
 
 def _weight(option: str, words: list[str]) -> dict[int, float]:
-    """What ``-w3 0.5`` says: the weight of label 3."""
+    """The value of an option such as ``-w3 0.5``: the weight of label 3."""
     weight = _value(option, words)
     label = _integer("-w", option[2:], -(2**31), _LARGEST)
     return {label: _real(_positive, "positive number")(option, [weight])}
@@ -181,18 +181,7 @@ def _parse(
 
 
 def parse_train(options: str | Sequence[str] | None) -> tuple[TrainOptions, list[str]]:
-    """Options of ``svm-train``, and the words that follow them.
-
-    Parameters
-    ----------
-    options : str, list of str or None
-        As on a command line.
-
-    Returns
-    -------
-    TrainOptions, list of str
-        What was told, and what was not an option.
-    """
+    """Options of ``svm-train`` as on a command line, and the words that follow them."""
     return _parse(TrainOptions(), options, _TRAIN)
 
 

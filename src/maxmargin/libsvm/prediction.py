@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Predicted(NamedTuple):
-    """Labels or numbers of rows, and what they were decided by."""
+    """Labels or numbers of rows, and the values that decided."""
 
     labels: Vector
     values: Vector  # decisions of pairs, or probabilities of labels; a row a row
@@ -74,16 +74,9 @@ def _of_one_width(model: LibsvmModel, X: Any) -> tuple[LibsvmModel, Any]:
 def predict(model: LibsvmModel, rows: Rows, *, probability: bool = False) -> Predicted:
     """Labels and values, as ``svm_predict`` of LIBSVM gives them.
 
-    Parameters
-    ----------
-    model : LibsvmModel
-        Who decides.
-    rows : Rows
-        About what.
-    probability : bool
-        ``-b 1``: values are probabilities of the labels in the model's order, and the
-        most probable label is named. For a one-class machine those of normal and
-        outlier; a regression has none, and no values.
+    With ``probability`` (``-b 1``) values are probabilities of the labels in the model's
+    order, and the label is the most probable one. A one-class machine has those of normal
+    and outlier; a regression has none, and no values.
     """
     values = decisions(model, rows)
     if model.regresses:

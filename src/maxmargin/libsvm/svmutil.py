@@ -97,7 +97,7 @@ class svm_problem:  # noqa: N801 - LIBSVM's name
 
 
 def _only_options(parsed: tuple[Any, list[str]]) -> Any:
-    """What a parser found, where nothing may follow the options."""
+    """The result of a parser of options; no word may follow them."""
     found, rest = parsed
     if rest:
         msg = f"Wrong options: {rest[0]!r} is none; options begin with '-'"
@@ -139,7 +139,7 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
 def cross_validation_lines(
     y: Any, found: Any, options: TrainOptions
 ) -> tuple[str, float]:
-    """What LIBSVM prints of a cross-validation, and the figure that it returns."""
+    """LIBSVM's lines about a cross-validation, and the figure that it returns."""
     accuracy, error, correlation = evaluations(y, found)
     if options.regresses:
         text = (
@@ -162,7 +162,7 @@ def svm_predict(
     x : list of dict, list of list, ndarray or sparse matrix
         Rows.
     m : svm_model
-        Who predicts.
+        The model.
     options : str
         ``'-b 1'`` for probabilities, ``'-q'`` for silence.
 
@@ -196,7 +196,7 @@ def svm_predict(
 
 
 def notice(m: svm_model, *, probability: bool) -> str:
-    """What LIBSVM says of probabilities before it predicts."""
+    """LIBSVM's line about probabilities before a prediction."""
     if not probability:
         if m.is_probability_model():
             return "Model supports probability estimates, but disabled in prediction.\n"

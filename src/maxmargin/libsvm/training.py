@@ -1,4 +1,4 @@
-"""A machine trained as ``svm-train`` is told, and what it says of the training.
+"""Training with the options of ``svm-train``, and LIBSVM's report of it.
 
 LIBSVM prints, for every binary problem, the value of the dual it minimises (minus ours),
 ρ, the support vectors and those at a bound, and ν = Σα/(C·l) of a C-SVC or ε-SVR, C = 1/ρ
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
     from maxmargin.libsvm.options import TrainOptions
     from maxmargin.solvers.base import Snapshot
 
-_LEAST_CACHE = 0.001  # MB; LIBSVM too takes two rows at least, whatever -m says
+_LEAST_CACHE = 0.001  # MB; LIBSVM, too, keeps two rows even if -m is smaller
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C stopped something of which a part is no use."""
+    """Ctrl-C stopped work that is of no use in part."""
 
 
 class _Ending(Watcher):
-    """Remembers whether Ctrl-C ended any run of a fit, those of its folds too."""
+    """Remembers whether Ctrl-C ended any run of a fit, including its folds."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -63,7 +63,7 @@ class _Ending(Watcher):
 
 
 class Trained(NamedTuple):
-    """A model, what LIBSVM prints about it, and whether Ctrl-C cut it short."""
+    """A model, LIBSVM's report about it, and whether Ctrl-C cut it short."""
 
     model: LibsvmModel
     report: str
@@ -80,7 +80,7 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     y : ndarray of shape (n,)
         Labels (whole numbers) of a classification, or numbers.
     options : TrainOptions
-        Which machine.
+        The machine.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
     return NuSVR(C=options.C, nu=options.nu, **common)
 
 
-# --- what is printed ----------------------------------------------------------------
+# --- the report -----------------------------------------------------------------------
 
 
 def _report(
@@ -203,7 +203,7 @@ def _prices(options: TrainOptions, label: Any, number: int) -> list[float]:
     return [options.C * options.weights.get(int(label[one]), 1.0) for one in (a, b)]
 
 
-# --- cross-validation and what follows from it ----------------------------------------
+# --- cross-validation and its uses ----------------------------------------------------
 
 
 def cross_validation(
