@@ -16,24 +16,19 @@ def reason_of(code: int, text: bytes, place: int, n_features: int | None) -> str
     """The sentence for a code of ``parse_lines``, whose token is at ``text[place]``."""
     if code == parse.BAD_BYTE:
         return _stray(text[place])
-    token = _token(text, place)
+    found = _TOKEN.match(text, place)
+    token = found.group().removesuffix(b"\r") if found else b""
     if code == parse.BAD_ORDER:
-        return _order(token, _previous_index(text, place))
+        index, before = token.partition(b":")[0], _previous_index(text, place)
+        return f"index {show(index)} follows index {show(before)}: indices must ascend"
     if code == parse.BAD_ABOVE:
         return _above(token, n_features)
-    says = {
-        parse.BAD_LABEL: _label,
-        parse.BAD_INDEX: _index,
-        parse.BAD_VALUE: _value,
-        parse.BAD_QUERY: _query,
-    }
+    if code == parse.BAD_QUERY:
+        return (
+            f"{show(token)}: a query is written qid:3, once, between label and features"
+        )
+    says = {parse.BAD_LABEL: _label, parse.BAD_INDEX: _index, parse.BAD_VALUE: _value}
     return says[code](token)
-
-
-def _token(text: bytes, place: int) -> bytes:
-    found = _TOKEN.match(text, place)
-    token = found.group() if found else b""
-    return token.removesuffix(b"\r")
 
 
 def _previous_index(text: bytes, place: int) -> bytes:
@@ -46,15 +41,6 @@ def _previous_index(text: bytes, place: int) -> bytes:
     while text[start - 1 : start].isdigit():
         start -= 1
     return text[start:colon]
-
-
-def _query(token: bytes) -> str:
-    return f"{show(token)}: a query is written qid:3, once, between label and features"
-
-
-def _order(token: bytes, before: bytes) -> str:
-    index = show(token.partition(b":")[0])
-    return f"index {index} follows index {show(before)}: indices must ascend"
 
 
 def _value(token: bytes) -> str:

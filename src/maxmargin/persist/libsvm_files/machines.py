@@ -103,7 +103,7 @@ def from_estimator(
         label=_labels(estimator.classes_) if classifies else None,
         nr_sv=np.diff(fitted.bounds).astype(np.int64) if classifies else None,
         sv_indices=np.asarray(estimator.support_, np.int64) + 1,
-        **_probabilities(estimator, kind),
+        **_probabilities(estimator),
     )
     return model if labels is None else model.reordered(np.asarray(labels))
 
@@ -161,19 +161,12 @@ def _labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     )
 
 
-def _probabilities(estimator: Any, kind: str) -> dict[str, Any]:
+def _probabilities(estimator: Any) -> dict[str, Any]:
     if hasattr(estimator, "calibrators_"):
         _refuse("calibration='isotonic'", ", or fit it with calibration='sigmoid'")
-    names = {
-        "c_svc": ("probA", "probB"),
-        "nu_svc": ("probA", "probB"),
-        "one_class": ("prob_density_marks",),
-        "epsilon_svr": ("probA",),
-        "nu_svr": ("probA",),
-    }[kind]
     return {
         name: np.array(getattr(estimator, f"{name}_"), np.float64)
-        for name in names
+        for name in ("probA", "probB", "prob_density_marks")
         if hasattr(estimator, f"{name}_")
     }
 

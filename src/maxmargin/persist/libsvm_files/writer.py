@@ -16,7 +16,7 @@ from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from os import PathLike
     from typing import BinaryIO
 
@@ -52,24 +52,24 @@ def write_libsvm_model(
 
 def _text(model: LibsvmModel) -> Iterator[bytes]:
     kernel = model.kernel_type
-    head: list[tuple[str, Iterable[Any] | None]] = [
-        ("svm_type", [model.svm_type]),
-        ("kernel_type", [kernel]),
-        ("degree", [model.degree] if kernel == "polynomial" else None),
-        ("gamma", [model.gamma] if kernel in ("polynomial", "rbf", "sigmoid") else None),
-        ("coef0", [model.coef0] if kernel in ("polynomial", "sigmoid") else None),
-        ("nr_class", [model.nr_class]),
-        ("total_sv", [model.total_sv]),
-        ("rho", model.rho.tolist()),
-        ("label", _listed(model.label)),
-        ("probA", _listed(model.probA)),
-        ("probB", _listed(model.probB)),
-        ("prob_density_marks", _listed(model.prob_density_marks)),
-        ("nr_sv", _listed(model.nr_sv)),
-    ]
+    head: dict[str, Any] = {
+        "svm_type": model.svm_type,
+        "kernel_type": kernel,
+        "degree": model.degree if kernel == "polynomial" else None,
+        "gamma": model.gamma if kernel in ("polynomial", "rbf", "sigmoid") else None,
+        "coef0": model.coef0 if kernel in ("polynomial", "sigmoid") else None,
+        "nr_class": model.nr_class,
+        "total_sv": model.total_sv,
+        "rho": model.rho,
+        "label": model.label,
+        "probA": model.probA,
+        "probB": model.probB,
+        "prob_density_marks": model.prob_density_marks,
+        "nr_sv": model.nr_sv,
+    }
     lines = [
-        " ".join([keyword, *map(_number, values)])
-        for keyword, values in head
+        " ".join([keyword, *map(_number, np.ravel(values).tolist())])
+        for keyword, values in head.items()
         if values is not None
     ]
     yield "\n".join([*lines, "SV", ""]).encode("ascii")
@@ -93,10 +93,6 @@ def _vector_lines(model: LibsvmModel, some: slice) -> Iterator[str]:
                 for column, value in zip(columns, values, strict=True)
             ]
         yield " ".join(words) + " \n"
-
-
-def _listed(values: Any) -> list[Any] | None:
-    return None if values is None else values.tolist()
 
 
 def _number(value: Any) -> str:
