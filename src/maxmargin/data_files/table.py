@@ -94,6 +94,13 @@ class Table:
         """Rows and features."""
         return self.n_rows, self.n_columns
 
+    def in_columns(self) -> Table:
+        """The same rows in named columns: x1, x2, … where there are no names."""
+        if self.named:
+            return self
+        columns = columns_of(self.matrix, source=self.source)
+        return replace(self, matrix=None, columns=columns)
+
     def line_of(self, row: int) -> int:
         """The line of a row, for messages; 0 where the file has none."""
         return 0 if self.lines is None else int(self.lines[row])

@@ -14,7 +14,7 @@ from maxmargin.data_files.columns.cells import shortest, show
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight
-from maxmargin.data_files.table import Table, columns_of, is_words
+from maxmargin.data_files.table import Table, is_words
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,11 +90,7 @@ def numeric_matrix(table: Table, kind: str) -> Any:
 
 def named_columns(table: Table) -> dict[str, NDArray[Any]]:
     """Every feature and the target as a column; x1, x2, … where there are no names."""
-    columns = (
-        dict(table.columns)
-        if table.named
-        else columns_of(table.matrix, source=table.source)
-    )
+    columns = dict(table.in_columns().columns)
     if table.y is not None:
         name = table.target_name or "target"
         if name in columns:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data_files.columns.cells import is_missing, numbers_of, shortest, show
-from maxmargin.data_files.table import Table, absent_in, columns_of, is_words
+from maxmargin.data_files.table import Table, absent_in, is_words
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
@@ -216,10 +216,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self.names_ or [f"x{place + 1}" for place in range(self.n_features_in_)]
         out = []
-        for name, kind, categories in zip(
-            names, self.kinds_, self.categories_, strict=True
-        ):
-            out += [name] if kind == "number" else [f"{name}={one}" for one in categories]
+        for name, kind, words in zip(names, self.kinds_, self.categories_, strict=True):
+            out += [name] if kind == "number" else [f"{name}={one}" for one in words]
         return np.array(out, dtype=object)
 
 
@@ -230,12 +228,7 @@ def _has_names(X: Any) -> bool:
 def as_table(X: Any) -> Table:
     """Columns of a table, a data frame (pandas, polars, pyarrow) or an array."""
     if isinstance(X, Table):
-        if X.named:
-            return X
-        columns = columns_of(X.matrix, source=X.source)
-        return Table(
-            X.source, X.format, columns=columns, y=X.y, target_name=X.target_name
-        )
+        return X.in_columns()
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         named = {str(name): _plain(np.asarray(X[name])) for name in X.columns}
         return Table("X", "frame", columns=named)
@@ -243,12 +236,8 @@ def as_table(X: Any) -> Table:
     if array.ndim != 2:
         msg = f"X has {array.ndim} dimensions: a table of rows and columns is needed"
         raise InputError(msg)
-    places = range(array.shape[1])
-    return Table(
-        "X",
-        "array",
-        columns={f"x{place + 1}": _plain(array[:, place]) for place in places},
-    )
+    columns = {f"x{place}": _plain(one) for place, one in enumerate(array.T, start=1)}
+    return Table("X", "array", columns=columns)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
@@ -302,8 +291,7 @@ def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.flo
 def _missing(
     table: Table, name: str, absent: NDArray[np.bool_], advice: str = ""
 ) -> InputError:
-    row = int(np.argmax(absent))
-    more = int(absent.sum()) - 1
+    row, more = int(np.argmax(absent)), int(absent.sum()) - 1
     others = f", as in {more:,} more rows" if more else ""
     advice = advice or (
         "fill it in, leave it out, or impute it (mean, median, most_frequent)"
@@ -314,10 +302,11 @@ def _missing(
 def _fill(known: NDArray[Any], impute: str | None) -> float | str | None:
     if impute is None:
         return None
-    if is_words(known) or impute == "most_frequent":
+    words = is_words(known)
+    if words or impute == "most_frequent":
         values, counts = np.unique(
-            known.astype(str) if is_words(known) else known, return_counts=True
+            known.astype(str) if words else known, return_counts=True
         )
         most = values[int(np.argmax(counts))]
-        return str(most) if is_words(known) else float(most)
+        return str(most) if words else float(most)
     return float(np.mean(known) if impute == "mean" else np.median(known))
