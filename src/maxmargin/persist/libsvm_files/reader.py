@@ -105,27 +105,13 @@ class _Reader:
 
     def model(self) -> LibsvmModel:
         self.header()
-        found = self.found
         kind, k = self.checked_type()
         n = self.checked_total(k)
         self.check_lists(kind, k, n)
         coef, SV, serial = self.vectors(k, n)
-        return LibsvmModel(
-            svm_type=kind,
-            kernel_type=found["kernel_type"],
-            rho=np.array(found["rho"], np.float64),
-            sv_coef=coef,
-            SV=SV,
-            serial=serial,
-            degree=found.get("degree", 3),
-            gamma=found.get("gamma", 0.0),
-            coef0=found.get("coef0", 0.0),
-            label=_maybe(found.get("label"), np.int64),
-            nr_sv=_maybe(found.get("nr_sv"), np.int64),
-            probA=_maybe(found.get("probA"), np.float64),
-            probB=_maybe(found.get("probB"), np.float64),
-            prob_density_marks=_maybe(found.get("prob_density_marks"), np.float64),
-        )
+        counts = ("nr_class", "total_sv")  # which the shape of the coefficients tells
+        fields = {name: self.found[name] for name in self.found if name not in counts}
+        return LibsvmModel(sv_coef=coef, SV=SV, serial=serial, **fields)
 
     # --- the header -----------------------------------------------------------------
 
@@ -161,11 +147,13 @@ class _Reader:
             self.found[keyword] = self.count(keyword, values[0])
         elif keyword in ("label", "nr_sv"):
             low = 0 if keyword == "nr_sv" else -LARGEST_INT - 1
-            self.found[keyword] = [self.count(keyword, one, low) for one in values]
+            counts = [self.count(keyword, one, low) for one in values]
+            self.found[keyword] = np.array(counts, np.int64)
         elif keyword in _SINGLE:
             self.found[keyword] = self.number(keyword, values[0])
         else:
-            self.found[keyword] = [self.number(keyword, one) for one in values]
+            numbers = [self.number(keyword, one) for one in values]
+            self.found[keyword] = np.array(numbers, np.float64)
 
     def choice(self, what: str, word: bytes, known: tuple[str, ...]) -> str:
         text = _text(word)
@@ -355,7 +343,3 @@ class _Reader:
 def _text(word: bytes) -> str:
     """A word, one letter a byte; no more of it than is compared or shown."""
     return word[:80].decode("latin-1")
-
-
-def _maybe(values: list[Any] | None, dtype: Any) -> Any:
-    return None if values is None else np.array(values, dtype)
