@@ -15,7 +15,7 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What systems answer that cannot open or sync a folder: Windows, some network drives.
+# Errors of systems that cannot open or sync a folder: Windows, some network drives.
 _NO_FOLDERS = {
     errno.EACCES,
     errno.EBADF,
@@ -87,7 +87,7 @@ def naming(path: str) -> Iterator[None]:
 
 
 def _permissions(given: str, place: Path, overwrite: bool) -> int | None:
-    """Permissions of the file that is to be replaced; None where there is none."""
+    """Permissions of the file that will be replaced; None if there is none."""
     try:
         found = place.stat()
     except FileNotFoundError:

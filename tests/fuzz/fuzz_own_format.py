@@ -31,6 +31,7 @@ with atheris.instrument_imports(include=["maxmargin.persist"]):
     from maxmargin.persist.own_files import container as _container
     from maxmargin.persist.own_files import decoding as _decoding
     from maxmargin.persist.own_files import npy as _npy
+    from maxmargin.persist.own_files.malformed import refuse
 
 import numpy as np  # noqa: E402
 from tests.fuzz import own_format_files as files  # noqa: E402
@@ -58,7 +59,7 @@ class Reader:
     def __call__(self, buffer):
         part = self.raw[self.at : self.at + buffer.nbytes]
         if len(part) < buffer.nbytes:
-            raise _container.MalformedError("cut off")
+            refuse("cut off")
         buffer[:] = part
         self.at += buffer.nbytes
 
@@ -75,7 +76,7 @@ def header_alone(raw):
 
         def array(number):
             if not 0 <= number < len(arrays):
-                raise _decoding.MalformedError("no such array")
+                refuse("no such array")
             return arrays[number]
 
         model = _decoding.Decoder(array, None).decode(content["model"])
@@ -194,7 +195,7 @@ def arrays_of(model):
 
 MODELS = files.machines()
 ARRAYS = [arrays_of(model) for model in MODELS]
-assert _checks.CHECKS  # instrumented with the rest
+assert _checks.check  # instrumented with the rest
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 from maxmargin.data_files import Table, read_table, reading, write_table
 from maxmargin.data_files.columns.cells import numbers_of, shortest, show
-from maxmargin.data_files.columns.dense import columns_of, dense_rows
 from maxmargin.data_files.columns.target import guessed_task, labels_of
 from maxmargin.data_files.delimited import BLOCK, read_delimited
 from maxmargin.data_files.formats import format_of, stem_of
 from maxmargin.data_files.svmlight import read_svmlight
+from maxmargin.data_files.table import columns_of, dense_rows
 from maxmargin.errors import DataFileError, InputError
 
 FRUIT = "weight,colour,label\n150,red,apple\n120,yellow,lemon\n"

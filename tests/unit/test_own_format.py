@@ -39,6 +39,7 @@ import maxmargin
 from maxmargin import kernels, solvers
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
 from maxmargin.persist import data_hash, header, load, save
+from maxmargin.solvers.linear import LINEAR_SOLVERS
 
 MACHINES = {
     "SVC": maxmargin.SVC(),
@@ -212,8 +213,8 @@ def test_kernel_objects(kernel, tmp_path):
         ],
         (maxmargin.SVC, solvers.Decomposition(q=6, tol=1e-5)),
         *[
-            (maxmargin.LinearSVC, getattr(solvers.linear, name)())
-            for name in solvers.linear.__all__
+            (maxmargin.LinearSVC, LINEAR_SOLVERS.load(entry.title)())
+            for entry in LINEAR_SOLVERS
         ],
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.fuzz.own_format_files import HEADER, parts, saved
 from tests.golden.models.make_v1 import answers, rows
 
 from maxmargin import certify
@@ -31,6 +32,16 @@ def test_files_of_version_1(name):
     assert told["format_version"] == 1
     assert told["created"] == "2026-11-17T00:00:00+00:00"
     assert told["certificate"]["ok"] is True
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_saved_again_they_are_the_same(name):
+    raw = (FOLDER / f"v1-{name}.maxmargin").read_bytes()
+    entries, content = parts(raw)
+    again, known = parts(saved(golden(name)))
+    assert known["model"] == content["model"]
+    assert known["arrays"] == content["arrays"]
+    assert {**again, HEADER: b""} == {**entries, HEADER: b""}
 
 
 def test_what_is_in_them():

@@ -232,7 +232,7 @@ PARAMS = ("model", "object", "params")
         (("summary", "certificate", "criterion"), "name", "criterion 'name'"),
         (("summary", "certificate", "primal"), "much", "'primal': 'much'"),
         (("summary", "certificate", "stop"), 3, "'stop': 3"),
-        (("summary", "class"), "os.system", "summary"),
+        (("summary", "class"), "os.system", "import that module first"),
         (("model",), None, "no model"),
         (("model",), [1], "no model"),
         (("model",), {"list": 1}, "no model"),

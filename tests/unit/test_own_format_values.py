@@ -14,7 +14,7 @@ from tests.fuzz.own_format_files import same
 from maxmargin import SVC, Certificate
 from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.persist import data_hash, load, save
-from maxmargin.persist.own_files.registry import OBJECTS, VALUES, name_of, resolved
+from maxmargin.persist.own_files.registry import name_of, objects, resolved, values
 from maxmargin.probability import Isotonic, Sigmoid
 
 ODD_NAN = struct.unpack(">d", bytes.fromhex("fff800000000beef"))[0]
@@ -180,9 +180,9 @@ def test_values_that_cannot_be_kept(value, tmp_path):
 # --- the registry -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*OBJECTS, *VALUES])
+@pytest.mark.parametrize("name", [*objects(), *values()])
 def test_names_and_classes_are_one_to_one(name):
-    table = OBJECTS if name in OBJECTS else VALUES
+    table = objects() if name in objects() else values()
     if name == "maxmargin.data_files.TableEncoder":
         pytest.importorskip("maxmargin.data_files.columns.encoder")
     assert name_of(resolved(name, table), table) == name
@@ -192,7 +192,7 @@ def test_every_machine_solver_and_kernel_can_be_saved():
     import maxmargin
     from maxmargin import kernels, solvers
 
-    known = {name.rpartition(".")[2] for name in (*OBJECTS, *VALUES)}
+    known = {name.rpartition(".")[2] for name in (*objects(), *values())}
     machines = {
         name for name in maxmargin.__all__ if hasattr(getattr(maxmargin, name), "fit")
     }

@@ -3,7 +3,7 @@
 A zip of npy arrays (NumPy Enhancement Proposal 1). Keys: ``X`` of shape (rows, features),
 or ``data``, ``indices``, ``indptr`` and ``shape``; ``y`` of shape (rows,), numbers or
 text, may be absent; ``columns``, if there, names the features. Nothing is unpickled, and
-a size that an array claims is held against the bytes there are before it is allocated.
+the size of an array is compared with the bytes of the file before it is allocated.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Arrays = tuple[Any, "NDArray[Any] | None", list[str] | None]
 _CSR = ("data", "indices", "indptr", "shape")
 _KEPT = ("X", "y", "columns", "format", *_CSR)
 _KINDS = "biufUS"
-# What the zipfile module raises for bytes that are no zip.
+# Exceptions of the zipfile module for bytes that are no zip.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError,
            OSError, ValueError, OverflowError, RuntimeError)  # fmt: skip
 
@@ -41,14 +41,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErro
 def read_npz(content: bytes, *, name: str, limit: int) -> Arrays:
     """Read X, y and the names of the columns.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    name : str
-        What errors call it.
-    limit : int
-        Bytes that all arrays together may have.
+    All arrays together may have ``limit`` bytes; ``name`` is the file's in errors.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -87,7 +80,7 @@ def _members(archive: zipfile.ZipFile, name: str, limit: int) -> dict[str, Any]:
 def _array(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, name: str
 ) -> NDArray[Any]:
-    """One npy member, believed only as far as there are bytes."""
+    """One npy member; its size must be that of its bytes."""
     if member.flag_bits & 1:
         raise DataFileError(name, 0, f"{key} is encrypted")
     with archive.open(member) as stream:
@@ -103,8 +96,7 @@ def _array(
             )
             shape, fortran, dtype = read(stream)
         except (ValueError, SyntaxError, TypeError, tokenize.TokenError) as error:
-            reason = f"{key} is no npy array: {error}"
-            raise DataFileError(name, 0, reason) from error
+            raise DataFileError(name, 0, f"{key} is no npy array: {error}") from error
         if dtype.kind not in _KINDS:
             reason = f"{key} has dtype {dtype}: numbers or text are needed, not objects"
             raise DataFileError(name, 0, reason)
@@ -202,7 +194,7 @@ def _target(y: NDArray[Any], rows: int, name: str) -> NDArray[Any]:
 def write_npz(
     stream: Any, X: Any, y: NDArray[Any] | None, columns: list[str] | None
 ) -> None:
-    """Write what :func:`read_npz` reads, uncompressed; the bytes follow from the data."""
+    """Write a file for :func:`read_npz`, uncompressed; its bytes depend on the data."""
     arrays: dict[str, Any] = {}
     if sparse.issparse(X):
         arrays = {key: getattr(X, key) for key in ("data", "indices", "indptr")}

@@ -19,16 +19,9 @@ def _pyarrow(module: str = "pyarrow") -> Any:
 
 
 def read_arrow(content: bytes, *, format: str, name: str) -> dict[str, NDArray[Any]]:  # noqa: A002
-    """The columns of a file: float64 with NaN, or objects, str and None.
+    """The columns of a Parquet or Arrow file: float64 with NaN, or objects, str and None.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    format : {"parquet", "arrow"}
-        Which of the two it is.
-    name : str
-        What errors call it.
+    ``format`` is ``"parquet"`` or ``"arrow"``, and ``name`` the file's in errors.
     """
     arrow = _pyarrow()
     stream = io.BytesIO(content)

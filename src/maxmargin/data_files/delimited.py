@@ -2,8 +2,8 @@ r"""CSV and TSV: a header that names the columns, then one record a row (RFC 418
 
 Fields may be quoted with ``"`` (doubled inside), and a quoted field may hold the
 delimiter and line ends; text is UTF-8, with or without a byte order mark; a line may end
-in ``\n``, ``\r\n`` or ``\r``; blank lines are skipped. A column all of whose cells are
-numbers or missing holds numbers, any other holds words.
+in ``\n``, ``\r\n`` or ``\r``; blank lines are skipped. A column holds numbers if all its
+cells are numbers or missing, else words.
 
 Records are converted in blocks, so that memory holds the text and the columns, not a
 Python object for every cell.
@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-BLOCK = 1024  # records that are Python objects at a time; fits a core's cache
-DELIMITERS = (",", ";", "\t")  # of a .csv; the first that the header has
+BLOCK = 1024  # policy: records that are Python objects at a time; fits a core's cache
+DELIMITERS = (",", ";", "\t")  # of a .csv: the first of these in the header
+
+Report: TypeAlias = "Callable[[DataFileError], None] | None"
+"""Called with every fault; None raises the first."""
 
 
 class Delimited(NamedTuple):
@@ -43,7 +46,7 @@ def read_delimited(
     name: str,
     delimiter: str | None = None,
     words: Collection[str] = (),
-    report: Callable[[DataFileError], None] | None = None,
+    report: Report = None,
 ) -> Delimited:
     """Read a table with a header.
 
@@ -52,15 +55,14 @@ def read_delimited(
     content : bytes
         The file.
     name : str
-        What errors call it.
+        Its name in errors.
     delimiter : str or None
-        Between two fields; None is the comma, or where the header has none the semicolon
-        or the tab.
+        Between two fields; None is the first of :data:`DELIMITERS` in the header.
     words : collection of str
         Columns that hold words, even if all of them look like numbers.
     report : function or None
-        Told of records that cannot be used, which are then left out; None raises the
-        first of them.
+        Called with every record that cannot be used, which is then left out; None raises
+        the first of them.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def read_delimited(
         found = _columns(records, len(header), texts)
         if not found.late:
             break
-        # The text of what looked like numbers for some blocks is gone: once more.
+        # Some columns looked like numbers at first, and their text is gone: once more.
         texts = found.words
     for one in told:
         if report is not None:
@@ -112,13 +114,7 @@ def _decoded(content: bytes, name: str) -> str:
 class _Records:
     """The records of a text, with the line that each begins in."""
 
-    def __init__(
-        self,
-        text: str,
-        name: str,
-        delimiter: str,
-        report: Callable[[DataFileError], None] | None,
-    ) -> None:
+    def __init__(self, text: str, name: str, delimiter: str, report: Report) -> None:
         lines = io.StringIO(text, newline="")
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
         self._name = name
@@ -133,7 +129,7 @@ class _Records:
         raise DataFileError(self._name, 0, "the file is empty")
 
     def blocks(self, width: int) -> Iterator[tuple[list[int], list[list[str]]]]:
-        """Lines and records of ``width`` fields, so many at a time."""
+        """Blocks of records of ``width`` fields, and the lines they begin in."""
         lines: list[int] = []
         rows: list[list[str]] = []
         for line, record in self._all():
@@ -191,7 +187,7 @@ class _Records:
 
 @dataclass
 class _Found:
-    """Columns as they grow."""
+    """Columns while they grow."""
 
     columns: list[NDArray[Any]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
@@ -233,10 +229,7 @@ def _joined(parts: list[Any]) -> NDArray[Any]:
 
 
 def _refuse_infinite(
-    columns: dict[str, NDArray[Any]],
-    lines: NDArray[np.int64],
-    name: str,
-    report: Callable[[DataFileError], None] | None,
+    columns: dict[str, NDArray[Any]], lines: NDArray[np.int64], name: str, report: Report
 ) -> None:
     """No machine can learn from a number that is not finite."""
     for column, values in columns.items():
@@ -251,7 +244,7 @@ def _refuse_infinite(
 
 
 def _in_words(complaint: str) -> str:
-    """What the csv module says, for people."""
+    """A complaint of the csv module, in words for people."""
     if "unexpected end of data" in complaint:
         return "a quoted field that begins here does not end"
     if "field larger than" in complaint:

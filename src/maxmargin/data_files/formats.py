@@ -18,7 +18,7 @@ TITLES = {
     "parquet": "Parquet",
     "arrow": "Arrow",
 }
-"""Formats, and what people call them."""
+"""Formats, and their names for people."""
 
 FORMATS = tuple(TITLES)
 
@@ -38,30 +38,20 @@ _TEXT = ("libsvm", "csv", "tsv")
 
 
 def _parts(path: str) -> tuple[str, list[str]]:
-    """The name without extensions that mean something, and those, in lower case."""
-    pure = PurePath(path)
-    name, found = pure.name, []
-    extension = pure.suffix.lower()
-    if extension in _COMPRESSED:
-        found.append(extension)
-        name = PurePath(name).stem
+    """The name without known extensions, and these in lower case."""
+    name, found = PurePath(path).name, []
+    for known in (_COMPRESSED, _EXTENSIONS):
         extension = PurePath(name).suffix.lower()
-    if extension in _EXTENSIONS:
-        found.append(extension)
-        name = PurePath(name).stem
+        if extension in known:
+            found.append(extension)
+            name = PurePath(name).stem
     return name, found
 
 
 def format_of(path: str, given: str | None = None) -> str:
-    """One of :data:`FORMATS`.
+    """Return one of :data:`FORMATS`: ``given``, the user's choice, or by the name.
 
-    Parameters
-    ----------
-    path : str
-        Name of the file; an extension that is not known means LIBSVM text, and so does
-        standard input.
-    given : str or None
-        What the user said, which decides.
+    Standard input and names without a known extension are LIBSVM text.
     """
     from maxmargin.errors import InputError  # which imports scikit-learn
 

@@ -1,7 +1,7 @@
 """Whole files as bytes, unpacked and bounded; and files that replace others at once.
 
-What a stream of a few bytes unpacks to can fill any memory (a "bomb"). Unpacking
-therefore goes on in pieces and stops as soon as there is more than the limit.
+A stream of a few bytes can unpack to more than any memory holds (a "bomb"). Unpacking
+therefore proceeds in pieces and stops as soon as there is more than the limit.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = "str | os.PathLike[str] | IO[bytes] | bytes | bytearray | memoryview"
 
-_PIECE = 1 << 20
+_PIECE = 1 << 20  # policy: bytes read at a time
 _HEAD = 16  # bytes that tell packed streams from text
-_MOST = 64 << 30  # no file of data that fits into a computer's memory is longer
-_DICTIONARY = 1 << 28  # memory an .xz may ask for; `xz -9` needs a quarter of it
+_MOST = 64 << 30  # policy: no file of data that fits into a computer's memory is longer
+_DICTIONARY = 1 << 28  # policy: memory for an .xz; `xz -9` needs a quarter of it
 
 
 class _Gunzip:
-    """One member of a .gz under the interface that bz2's and lzma's objects share."""
+    """One member of a .gz, with the interface of bz2's and lzma's decompressors."""
 
     def __init__(self) -> None:
         self._stream = zlib.decompressobj(wbits=31)
         self._waiting = b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Up to so many bytes; what is not needed yet is kept."""
+        """Up to so many bytes; the rest of ``data`` is kept."""
         out = self._stream.decompress(self._waiting + data, max_length)
         self._waiting = self._stream.unconsumed_tail
         return out
@@ -57,11 +57,11 @@ class _Gunzip:
 
     @property
     def unused_data(self) -> bytes:
-        """What follows the member."""
+        """The bytes behind the member."""
         return self._stream.unused_data
 
 
-# By extension: what unpacks one stream, and how every such stream begins.
+# By extension: a decompressor of one stream, and the first bytes of every such stream.
 _PACKED: dict[str, tuple[Callable[[], Any], bytes]] = {
     ".gz": (_Gunzip, b"\x1f\x8b\x08"),
     ".bz2": (bz2.BZ2Decompressor, b"BZh"),
@@ -70,7 +70,7 @@ _PACKED: dict[str, tuple[Callable[[], Any], bytes]] = {
 
 
 def name_of(source: Source, name: str | None = None) -> str:
-    """What errors call a source: ``name``, its path, or the kind of thing it is."""
+    """The name of a source in errors: ``name``, its path, or its kind."""
     if name is not None:
         return name
     if isinstance(source, str | os.PathLike):
@@ -88,20 +88,20 @@ def open_bytes(
     name: str | None = None,
     error: type[FileError] = DataFileError,
 ) -> bytes:
-    """All bytes of a source, unpacked.
+    """Read all bytes of a source, unpacked.
 
     Parameters
     ----------
     source : path, binary file or bytes
-        A path that ends in .gz, .bz2 or .xz is unpacked; of files and bytes those are
-        that begin as such streams do, which no text does.
+        A path is unpacked if it ends in .gz, .bz2 or .xz; files and bytes if they begin
+        like such a stream, which no text does.
     limit : int or None
         More bytes than this, unpacked, are an error, and so are more than the memory
         that is available. None: 64 GiB.
     name : str or None
-        What errors call the source.
+        The name of the source in errors.
     error : class
-        Of what is raised: :class:`~maxmargin.errors.ModelFileError` for a model.
+        Of the exception: :class:`~maxmargin.errors.ModelFileError` for a model.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def open_bytes(
         if error is DataFileError:
             raise
         raise error(refused.path, refused.line, refused.reason) from refused
-    except MemoryError as full:  # a limit of the process, which may be below the system's
+    except MemoryError as full:  # the limit of a process may be below the system's
         reason = "does not fit into the memory that this process may use"
         raise error(called, 0, reason) from full
 
@@ -141,7 +141,7 @@ def _all_bytes(source: Any, bound: int, called: str) -> bytes:
 
 
 def _read_path(file: IO[bytes], extension: str, bound: int, name: str) -> bytes:
-    """Everything in a file that was just opened: read at once, never copied."""
+    """All bytes of a file that was just opened; they are read at once, not copied."""
     if extension in _PACKED:
         return _unpacked(file, b"", extension, bound, name)
     status = os.fstat(file.fileno())
@@ -149,12 +149,12 @@ def _read_path(file: IO[bytes], extension: str, bound: int, name: str) -> bytes:
     if size > bound:
         raise _too_much(name, bound)
     whole = file.read(size)
-    more = file.read(1)  # of a device, or of a file that grew meanwhile
+    more = file.read(1)  # it is a device, or grew meanwhile
     return whole if not more else _rest(file, whole + more, bound, name)
 
 
 def _read_stream(file: Any, bound: int, name: str) -> bytes:
-    """What is left in a file of the caller's, unpacked if it begins like that."""
+    """The rest of a file of the caller's, unpacked if it is packed."""
     head = b""
     while len(head) < _HEAD and (piece := _piece(file, _HEAD - len(head), name)):
         head += piece
@@ -164,7 +164,7 @@ def _read_stream(file: Any, bound: int, name: str) -> bytes:
 
 
 def _rest(file: Any, head: bytes, bound: int, name: str) -> bytes:
-    """``head`` and what follows it in an unpacked file."""
+    """``head`` and the bytes that follow it in an unpacked file."""
     out = io.BytesIO()
     piece = head
     while piece:
@@ -189,7 +189,7 @@ def _piece(file: Any, size: int, name: str) -> bytes:
 def _kind(head: bytes) -> str:
     """Extension of a stream that begins so; empty where it is not packed."""
     for extension, (_, magic) in _PACKED.items():
-        # BZh may begin a word; behind it a digit and the digits of π begin a stream.
+        # A word may begin with BZh; in a stream a digit and the digits of π follow.
         if head.startswith(magic) and (extension != ".bz2" or head[4:7] == b"1AY"):
             return extension
     return ""
@@ -252,10 +252,9 @@ def available_memory() -> int:
 def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[IO[bytes]]:
     """A binary file to write to; a path is replaced at once, when all is written.
 
-    Whoever looks, and whatever happens, sees the old file or the new one
-    (:mod:`maxmargin._atomic`). Paths that end in .gz, .bz2 or .xz are packed. What is not
-    an ordinary file (``/dev/stdout``, a pipe) and files that are already open are written
-    to directly.
+    At every moment there is the old file or the new one (:mod:`maxmargin._atomic`). Paths
+    that end in .gz, .bz2 or .xz are packed. Files that are not ordinary (``/dev/stdout``,
+    a pipe) or already open are written to directly.
     """
     if not isinstance(target, str | os.PathLike):
         if not callable(getattr(target, "write", None)):
@@ -263,7 +262,7 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
             raise InputTypeError(msg)
         yield target
         return
-    path = Path(os.path.realpath(target))  # a link stays, what it points to is replaced
+    path = Path(os.path.realpath(target))  # a link stays, its target is replaced
     if path.exists() and not path.is_file():
         if path.is_dir():
             msg = f"{os.fspath(target)} is a folder; give the path of a file"
@@ -280,7 +279,7 @@ def opened_for_writing(target: str | os.PathLike[str] | IO[bytes]) -> Iterator[I
 
 @contextmanager
 def _packing(file: IO[bytes], extension: str) -> Iterator[Any]:
-    """The file itself, or what packs into it as the extension says."""
+    """The file itself, or a compressor into it, by the extension."""
     if extension == ".gz":  # without a time: the same data give the same file
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             yield packed

@@ -22,14 +22,16 @@ from maxmargin.data_files.table import Table
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
-LARGEST = 64 << 30  # bytes that the arrays of one file may take
-MOST_FEATURES = 2**31 - 2  # of LIBSVM text, whose own programs have 32-bit indices
-BLOCK = 1 << 16  # bytes of LIBSVM text, read line by line where a line is wrong
-MOST_FAULTS = 100_000  # lines that are reported: some seconds
+    from maxmargin.data_files.delimited import Report
+
+LARGEST = 64 << 30  # policy: bytes that the arrays of one file may take
+MOST_FEATURES = 2**31 - 2  # LIBSVM's own programs have 32-bit indices
+BLOCK = 1 << 16  # policy: bytes of LIBSVM text that are read again if a line is wrong
+MOST_FAULTS = 100_000  # policy: lines that are reported, which takes some seconds
 
 
 def read_table(
@@ -41,7 +43,7 @@ def read_table(
     required: bool = True,
     n_features: int | None = None,
     words: Collection[str] = (),
-    report: Callable[[DataFileError], None] | None = None,
+    report: Report = None,
 ) -> Table:
     r"""Read a file of data.
 
@@ -64,7 +66,8 @@ def read_table(
     words : collection of str
         Columns of CSV and TSV that hold words, even if all of them look like numbers.
     report : function or None
-        Told of lines that cannot be used, which are then left out; None raises the first.
+        Called with every line that cannot be used, which is then left out; None raises
+        the first.
 
     Returns
     -------
@@ -115,10 +118,7 @@ def content_of(path: str) -> bytes:
 
 
 def _from_libsvm(
-    content: bytes,
-    name: str,
-    n_features: int | None,
-    report: Callable[[DataFileError], None] | None,
+    content: bytes, name: str, n_features: int | None, report: Report
 ) -> Table:
     try:
         data = _readable(content, name, report)
@@ -137,10 +137,8 @@ def _from_libsvm(
     return Table(name, "libsvm", matrix=X, y=data.y)
 
 
-def _readable(
-    content: bytes, name: str, report: Callable[[DataFileError], None] | None
-) -> Any:
-    """All rows; or, if somebody is told of the lines at fault, all others."""
+def _readable(content: bytes, name: str, report: Report) -> Any:
+    """All rows; with ``report`` without the lines at fault, which are reported."""
     try:
         return read_svmlight(content, name=name)
     except DataFileError as error:
@@ -177,7 +175,7 @@ def _readable(
 
 
 def _blocks_of_lines(content: bytes) -> Iterator[bytes]:
-    """Whole lines, so many bytes at a time."""
+    """Blocks of whole lines."""
     start = 0
     while start < len(content):
         end = content.find(b"\n", start + BLOCK) + 1 or len(content)
@@ -186,7 +184,7 @@ def _blocks_of_lines(content: bytes) -> Iterator[bytes]:
 
 
 def _fault_of(line: bytes) -> str:
-    """What is wrong with a line of LIBSVM text; nothing, if it is blank or a comment."""
+    """The fault of a line of LIBSVM text; empty if it has none, or no row."""
     try:
         # Asking the system for a limit would take longer than the line.
         read_svmlight(line, limit=len(line) + 1)
@@ -209,7 +207,7 @@ def _from_npz(content: bytes, name: str, wanted: Wanted) -> Table:
 def _beside(
     name: str, columns: dict[str, NDArray[Any]], y: NDArray[Any], wanted: Wanted
 ) -> Table:
-    """Named columns and a target that stands apart from them and has no name."""
+    """Named columns, and beside them a target without a name."""
     if wanted.target in columns:
         table = _named(name, "npz", columns, None, wanted)
         return replace(table, notes=("the array y of the file is not used",))

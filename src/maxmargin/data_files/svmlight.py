@@ -4,8 +4,8 @@ One line is one row; features that are not named are 0. The format is that of LI
 README ("The format of training and testing data files is …") and of SVMlight
 (T. Joachims, svmlight.joachims.org, "How to use").
 
-What is read is checked in full: no silent repair, no guess. Text is cut at ends of lines
-into chunks of a fixed size, which threads parse into their places of the same arrays.
+Text is checked in full: no silent repair, no guess. It is cut at ends of lines into
+chunks of a fixed size, which threads parse into their places of the same arrays.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SvmlightData", "read_svmlight", "write_svmlight"]
 
-_CHUNK = 2 << 20  # bytes: some milliseconds of work
+_CHUNK = 2 << 20  # policy: bytes, some milliseconds of work
 _NARROW = 2**31 - 2  # the last column whose number, and the columns' count, fit 32 bits
 _LARGEST_SINGLE = float(np.finfo(np.float32).max)
-_ROOM = 256  # numbers of a chunk that are left to Python, at first
+_ROOM = 256  # policy: numbers of a chunk that are left to Python, at first
 _SHORTEST_PAIR = 4  # bytes, as in " 1:2"
 _NUMBER = re.compile(rb"[-+.0-9eE]+")
 
 
 class SvmlightData(NamedTuple):
-    """What a file holds."""
+    """The content of a file."""
 
     X: sp.csr_matrix
     y: NDArray[np.float64]
@@ -51,7 +51,7 @@ class SvmlightData(NamedTuple):
 
 
 class _Chunk(NamedTuple):
-    """Lines ``text[start:stop]``, and where their rows and pairs go at the earliest."""
+    """Lines ``text[start:stop]``, and the first places their rows and pairs may take."""
 
     text: NDArray[np.uint8]
     start: int
@@ -62,7 +62,7 @@ class _Chunk(NamedTuple):
 
 
 class _Parsed(NamedTuple):
-    """How a chunk ended (see ``parse_lines``)."""
+    """The end of a chunk (see ``parse_lines``)."""
 
     code: int
     place: int
@@ -72,7 +72,7 @@ class _Parsed(NamedTuple):
 
 
 class _Arrays(NamedTuple):
-    """Where all chunks write."""
+    """The arrays that all chunks write to."""
 
     labels: NDArray[np.float64]
     ends: NDArray[Any]
@@ -112,7 +112,7 @@ def read_svmlight(
     zero_based : bool
         Whether indices count from 0.
     name : str or None
-        What errors call the source; None: its path.
+        The name of the source in errors; None: its path.
     limit : int or None
         Most bytes, unpacked; None: 64 GiB or the available memory.
     n_jobs : int or None
@@ -306,7 +306,7 @@ class _Reader:
             (rows, pairs, pairs),
             strict=True,
         ):
-            # Nobody else holds these arrays any more: what is too much is given back.
+            # The surplus is given back: nothing else refers to these arrays any more.
             array.resize(size, refcheck=False)
         columns = self.n_features
         if columns is None:

@@ -1,4 +1,7 @@
-"""What every reader returns: rows with a target, as named columns or as one matrix."""
+"""The result of every reader: rows with a target, in named columns or in one matrix.
+
+Rows without names become columns x1, x2, … if these are few enough and fit into memory.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
+from maxmargin.data_files.opened import available_memory
 from maxmargin.errors import DataFileError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+MOST_COLUMNS = 100_000  # policy: columns that may become Python objects, one each
 
 
 def is_words(column: NDArray[Any]) -> bool:
@@ -33,7 +41,7 @@ class Table:
     Attributes
     ----------
     source : str
-        What errors call the file.
+        The name of the file in errors.
     format : str
         One of :data:`~maxmargin.data_files.formats.FORMATS`.
     matrix : ndarray, csr_matrix or None
@@ -48,7 +56,7 @@ class Table:
     lines : ndarray of int or None
         The line of the file that each row begins in; None where there are no lines.
     notes : tuple of str
-        What the reader decided by itself, and people should know.
+        Decisions of the reader that people should know of.
     """
 
     source: str
@@ -86,6 +94,13 @@ class Table:
         """Rows and features."""
         return self.n_rows, self.n_columns
 
+    def in_columns(self) -> Table:
+        """The same rows in named columns: x1, x2, … where there are no names."""
+        if self.named:
+            return self
+        columns = columns_of(self.matrix, source=self.source)
+        return replace(self, matrix=None, columns=columns)
+
     def line_of(self, row: int) -> int:
         """The line of a row, for messages; 0 where the file has none."""
         return 0 if self.lines is None else int(self.lines[row])
@@ -101,14 +116,14 @@ class Table:
         )
 
     def refuse(self, row: int, reason: str) -> DataFileError:
-        """The error that blames a row: by its line, or by its number."""
+        """The error for a row, which is named by its line or its number."""
         line = self.line_of(row)
         return DataFileError(
             self.source, line, reason if line else f"row {row + 1}: {reason}"
         )
 
     def target(self) -> NDArray[Any]:
-        """The target, every value of it there and finite."""
+        """The target; every value must be there and finite."""
         if self.y is None:
             msg = f"{self.source}: there is no target to learn from"
             raise InputError(msg)
@@ -121,3 +136,33 @@ class Table:
             reason = f"{name} {what}: every row to learn from needs a finite one"
             raise self.refuse(row, reason)
         return self.y
+
+
+def dense_rows(X: Any, *, source: str) -> NDArray[Any]:
+    """The rows as an ndarray; InputError if their zeros would not fit into memory.
+
+    One index of a few digits in LIBSVM text can ask for any number of zeros.
+    """
+    if not sparse.issparse(X):
+        return X  # type: ignore[no-any-return]
+    rows, columns = X.shape
+    size, room = rows * columns * X.dtype.itemsize, available_memory()
+    if size > room:
+        msg = (
+            f"{source}: {rows:,} sparse rows × {columns:,} would take {size:,} bytes "
+            f"with their zeros, and {room:,} are free; keep them sparse"
+        )
+        raise InputError(msg)
+    return X.toarray()  # type: ignore[no-any-return]
+
+
+def columns_of(X: Any, *, source: str) -> dict[str, NDArray[Any]]:
+    """Columns x1, x2, … of rows that have no names; at most :data:`MOST_COLUMNS`."""
+    if X.shape[1] > MOST_COLUMNS:
+        msg = (
+            f"{source}: {X.shape[1]:,} features are more than the {MOST_COLUMNS:,} "
+            "columns that a table may have; keep them a matrix (LIBSVM text or npz)"
+        )
+        raise InputError(msg)
+    dense = dense_rows(X, source=source)
+    return {f"x{place + 1}": dense[:, place] for place in range(dense.shape[1])}

@@ -11,7 +11,6 @@ from scipy import sparse
 from maxmargin.data_files.arrays import write_npz
 from maxmargin.data_files.arrow import write_arrow
 from maxmargin.data_files.columns.cells import shortest, show
-from maxmargin.data_files.columns.dense import columns_of
 from maxmargin.data_files.formats import TITLES, format_of
 from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.data_files.svmlight import write_svmlight
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-BLOCK = 8192  # rows that are text at a time
+BLOCK = 8192  # policy: rows that are text at a time
 
 
 def write_table(
@@ -32,7 +31,7 @@ def write_table(
     *,
     format: str | None = None,  # noqa: A002 - what the option is called
 ) -> None:
-    """Write a table so that reading it gives the same numbers, to the bit.
+    """Write a table; reading it again gives the same numbers, to the bit.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def _write_libsvm(table: Table, stream: Any) -> None:
     X = sparse.csr_matrix(numeric_matrix(table, "libsvm"))
     y = table.y
     if y is None:
-        y = np.zeros(table.n_rows)  # the customary label of rows that have none
+        y = np.zeros(table.n_rows)  # the customary label of rows without one
     if is_words(y):
         msg = (
             "LIBSVM text holds numbers for labels, and the target is text; "
@@ -91,11 +90,7 @@ def numeric_matrix(table: Table, kind: str) -> Any:
 
 def named_columns(table: Table) -> dict[str, NDArray[Any]]:
     """Every feature and the target as a column; x1, x2, … where there are no names."""
-    columns = (
-        dict(table.columns)
-        if table.named
-        else columns_of(table.matrix, source=table.source)
-    )
+    columns = dict(table.in_columns().columns)
     if table.y is not None:
         name = table.target_name or "target"
         if name in columns:

@@ -2,11 +2,21 @@
 
     from libsvm.svmutil import *
 
-and calls the functions below goes on with ``from maxmargin.libsvm import *``, and its
-model files with it. Of ``svmutil`` these are not here: ``csr_scale`` and
-``csr_find_scale_param`` (``maxmargin svm-scale`` scales), and what belongs to LIBSVM's C
-structures, ``libsvm``, ``c_double``, ``svm_node``, ``gen_svm_nodearray``, ``toPyModel``,
+and calls the functions below works with ``from maxmargin.libsvm import *``, and so do its
+model files. Two groups of names of ``svmutil`` are missing: ``csr_scale`` and
+``csr_find_scale_param`` (use ``maxmargin svm-scale``); and those of LIBSVM's C
+structures: ``libsvm``, ``c_double``, ``svm_node``, ``gen_svm_nodearray``, ``toPyModel``,
 ``svm_forms``, ``kernel_names``, ``print_null`` and ``PRINT_STRING_FUN``.
+
+- :mod:`~maxmargin.libsvm.svmutil`: the functions of that interface.
+- :mod:`~maxmargin.libsvm.options`: options, as LIBSVM's programs take them.
+- :mod:`~maxmargin.libsvm.problem`: the user's x and y, as matrices.
+- :mod:`~maxmargin.libsvm.model`: a model with the methods of that interface.
+- :mod:`~maxmargin.libsvm.training`: training, reports, cross-validation.
+- :mod:`~maxmargin.libsvm.folds`: the folds of LIBSVM's cross-validation.
+- :mod:`~maxmargin.libsvm.prediction`: decisions, labels and probabilities.
+- :mod:`~maxmargin.libsvm.evaluation`: the three figures of a prediction.
+- :mod:`~maxmargin.libsvm.scaling`: features in a common range (``svm-scale``).
 
 Examples
 --------

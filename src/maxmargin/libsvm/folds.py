@@ -3,11 +3,11 @@
 LIBSVM shuffles with C's ``rand()``, which it never seeds. On Linux that is glibc's
 additive generator from seed 1,
 
-    r_i = r_{i−3} + r_{i−31} mod 2³²,   of which the upper 31 bits are given,
+    r_i = r_{i−3} + r_{i−31} mod 2³²;   it returns the upper 31 bits,
 
 begun with a linear congruence modulo 2³¹ − 1 and 310 numbers thrown away (the GNU C
 Library, ``random_r.c``, TYPE_3). So the first cross-validation of a process has the same
-folds here, on every system, as LIBSVM's has on Linux.
+folds here, on every system, as in LIBSVM on Linux.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class UnseededRand:
         return new >> 1
 
     def shuffle(self, order: list[int], begin: int, end: int) -> None:
-        """Deal ``order[begin:end]`` anew, from the front."""
+        """Shuffle ``order[begin:end]``, from the front."""
         for at in range(begin, end):
             other = at + self() % (end - at)
             order[at], order[other] = order[other], order[at]
@@ -80,9 +80,9 @@ def folds_of(
         Rows and folds; more folds than rows are as many as rows, each held out once.
     y : ndarray of int, or None
         Labels: each is spread evenly over the folds, unless every row is a fold. None
-        for machines without classes, whose rows are shuffled together.
+        for machines without classes: all rows are shuffled together.
     rand : UnseededRand
-        Who shuffles.
+        The random numbers.
     """
     n_folds = min(n_folds, n)
     if y is not None and n_folds < n:

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 class svm_model:  # noqa: N801 - LIBSVM's name
-    """What ``svm_train`` and ``svm_load_model`` return.
+    """The result of ``svm_train`` and ``svm_load_model``.
 
     Parameters
     ----------
     layout : LibsvmModel
-        What it is made of; also for :func:`maxmargin.persist.libsvm_model.to_estimator`.
+        Its content, as :func:`maxmargin.persist.libsvm_model.to_estimator` takes it.
     """
 
     def __init__(self, layout: LibsvmModel) -> None:
@@ -82,7 +82,7 @@ class svm_model:  # noqa: N801 - LIBSVM's name
 
     @property
     def rho(self) -> list[float]:
-        """What is subtracted from every decision."""
+        """The number that is subtracted from each decision."""
         values: list[float] = self.layout.rho.tolist()
         return values
 

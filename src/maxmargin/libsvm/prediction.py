@@ -16,7 +16,7 @@ from scipy import sparse
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.schemes import votes
 from maxmargin.estimators.kernel.prediction import checked_model, decision_blocks
-from maxmargin.libsvm.columns import WIDE, narrowed
+from maxmargin.libsvm.problem import WIDE, narrowed
 from maxmargin.parallel import Workers
 from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, in_file_order, widened
 from maxmargin.probability import Sigmoid, couple
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Predicted(NamedTuple):
-    """Labels or numbers of rows, and what they were decided by."""
+    """Labels or numbers of rows, and the values that decided."""
 
     labels: Vector
     values: Vector  # decisions of pairs, or probabilities of labels; a row a row
@@ -53,7 +53,7 @@ def decisions(model: LibsvmModel, given: Rows) -> Vector:
     if X.shape[0] == 0:
         return np.empty((0, model.rho.size))
     estimator = in_file_order(model, X.shape[1])
-    rows = prediction_rows(estimator, X)
+    rows = prediction_rows(estimator, X, precomputed=model.serial is not None)
     with Workers(None) as workers:
         ((_, values),) = decision_blocks(
             estimator, rows, checked_model(estimator), workers=workers, whole=True
@@ -74,16 +74,9 @@ def _of_one_width(model: LibsvmModel, X: Any) -> tuple[LibsvmModel, Any]:
 def predict(model: LibsvmModel, rows: Rows, *, probability: bool = False) -> Predicted:
     """Labels and values, as ``svm_predict`` of LIBSVM gives them.
 
-    Parameters
-    ----------
-    model : LibsvmModel
-        Who decides.
-    rows : Rows
-        About what.
-    probability : bool
-        ``-b 1``: values are probabilities of the labels in the model's order, and the
-        most probable label is named. For a one-class machine those of normal and
-        outlier; a regression has none, and no values.
+    With ``probability`` (``-b 1``) values are probabilities of the labels in the model's
+    order, and the label is the most probable one. A one-class machine has those of normal
+    and outlier; a regression has none, and no values.
     """
     values = decisions(model, rows)
     if model.regresses:

@@ -1,7 +1,7 @@
-"""What a user calls x and y, as matrices.
+"""The user's x and y, as matrices.
 
-``x`` is a list of dicts {index: value}, a list of lists, a matrix, or what a file held;
-indices count from 1. Rows of a precomputed kernel (``-t 4``) have an index more, 0, whose
+``x`` is a list of dicts {index: value}, a list of lists, a matrix, or the rows of a file;
+indices count from 1. Rows of a precomputed kernel (``-t 4``) have one more index, 0: its
 value is the row's number in the kernel matrix, from 1; the values behind it are those of
 the kernel with rows 1, 2, … (README of LIBSVM, "Precomputed Kernels").
 """
@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.persist.libsvm_model import LARGEST_INT
+from maxmargin.persist.libsvm_model import LARGEST_INT, widened
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     Index = NDArray[np.int64]
 
-_DENSE = 0.25  # share of entries from which on a matrix is kept dense
-_LARGEST_DENSE = 1 << 27  # entries: 1 GB
+_DENSE = 0.25  # policy: with this share of entries other than 0 rows become dense, …
+_LARGEST_DENSE = 1 << 27  # … unless they would have more numbers than this: 1 GB
+WIDE = 1 << 20  # policy: in wider matrices columns without entries are left out
 
 
 class Rows(NamedTuple):
@@ -138,11 +139,27 @@ def serials_of(rows: Rows) -> Index:
 
 
 def suited(X: Any) -> Any:
-    """Rows as the machines are fastest with: dense where little is 0."""
+    """The rows in the form that machines are fastest with: dense if few are 0."""
     if not sparse.issparse(X):
         return X
     size = X.shape[0] * X.shape[1]
     return X.toarray() if X.nnz >= _DENSE * size and size <= _LARGEST_DENSE else X
+
+
+def narrowed(*tables: Any) -> tuple[NDArray[Any], list[Any]]:
+    """CSR matrices without the columns that none of them uses; kernels do not change.
+
+    Returns
+    -------
+    used : ndarray of int
+        The columns that are left, ascending.
+    narrow : list of CSR matrix
+        The matrices, at least one column wide.
+    """
+    used = np.unique(np.concatenate([table.indices for table in tables]))
+    numbers = [np.searchsorted(used, table.indices).astype(np.int32) for table in tables]
+    pairs = zip(tables, numbers, strict=True)
+    return used, [widened(table, max(1, used.size), columns) for table, columns in pairs]
 
 
 def targets_of(y: Any, n: int) -> Vector:
@@ -170,7 +187,7 @@ def labels_of(y: Vector) -> Index:
 
 
 class WrongLabelError(InputError):
-    """A label of a class that is no whole number: the row (from 0), and what it has."""
+    """A label of a class is no whole number; arguments: the row (from 0), the label."""
 
     def __init__(self, row: int, label: float) -> None:
         super().__init__(row, label)
@@ -182,7 +199,7 @@ class WrongLabelError(InputError):
 
     @property
     def reason(self) -> str:
-        """What is wrong, and what to do."""
+        """The fault, and advice."""
         return (
             f"label {self.args[1]:g} is not a whole number of 32 bits, and classes are; "
             "for numbers use a regression (-s 3 or -s 4)"

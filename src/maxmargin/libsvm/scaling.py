@@ -1,4 +1,4 @@
-"""Features stretched to a common range, as ``svm-scale`` does it.
+"""Features scaled to a common range, as by ``svm-scale``.
 
 Feature j becomes lower + (upper − lower)·(x − min_j)/(max_j − min_j), where min and max
 are over all rows, with features that a row does not name counting as 0; a feature that
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_LONGEST = 1 << 30  # bytes of a file of ranges: some ten million features
+_LONGEST = 1 << 30  # policy: bytes of a file of ranges: some ten million features
 
 
 @dataclass(frozen=True)
 class Target:
-    """From where to where labels are stretched."""
+    """The range of labels, and the range that they are scaled to."""
 
     lower: float
     upper: float
@@ -47,7 +47,7 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """From where to where features are stretched."""
+    """The ranges of features, and the range that they are scaled to."""
 
     lower: float
     upper: float
@@ -79,16 +79,7 @@ def ranges_of(
 ) -> Ranges:
     """Ranges of the columns of a CSR matrix, column 0 being index 1.
 
-    Parameters
-    ----------
-    X : CSR matrix
-        Rows.
-    y : ndarray
-        Labels.
-    lower, upper : float
-        Where features are to lie.
-    target : tuple of float or None
-        Where labels are to lie.
+    Features shall lie between ``lower`` and ``upper``, labels in the range ``target``.
     """
     # Only columns with entries can vary, however many there are.
     used, place = np.unique(X.indices, return_inverse=True)
@@ -108,7 +99,7 @@ def ranges_of(
 
 
 def read_ranges(path: str) -> Ranges:
-    """Read a file of ranges; what is no such file is refused, with its line."""
+    """Read a file of ranges; an error names the line at fault."""
     lines = open_bytes(path, limit=_LONGEST).decode("ascii", "replace").split("\n")
 
     def numbers(at: int, count: int) -> list[float]:
@@ -127,8 +118,7 @@ def read_ranges(path: str) -> Ranges:
         target = Target(*numbers(1, 2), *numbers(2, 2))
         at = 3
     if at >= len(lines) or lines[at].strip() != "x":
-        reason = "a file of ranges has a line 'x' here"
-        raise DataFileError(path, at + 1, reason)
+        raise DataFileError(path, at + 1, "a file of ranges has a line 'x' here")
     lower, upper = numbers(at + 1, 2)
     while lines and not lines[-1].strip():
         lines.pop()
@@ -140,8 +130,7 @@ def read_ranges(path: str) -> Ranges:
     sound[1:] &= index[1:] > index[:-1]
     if not sound.all():
         worst = at + 3 + int(np.flatnonzero(~sound)[0])
-        reason = "indices are whole numbers from 1, ascending"
-        raise DataFileError(path, worst, reason)
+        raise DataFileError(path, worst, "indices are whole numbers from 1, ascending")
     varies = table[:, 1] != table[:, 2]
     kept = table[varies]
     return Ranges(
@@ -159,23 +148,13 @@ def unseen(X: Any, ranges: Ranges) -> list[int]:
 def _stretched(
     value: Vector, least: Vector | float, most: Vector | float, lower: float, upper: float
 ) -> Vector:
-    """The ends exactly, whatever rounding does in between."""
+    """Scaled values; the ends are exact, without rounding."""
     inner = lower + (upper - lower) * (value - least) / (most - least)
     return np.where(value == least, lower, np.where(value == most, upper, inner))
 
 
 def scaled_lines(X: Any, y: Vector, ranges: Ranges) -> Iterator[tuple[str, int]]:
-    """Every row as a line of LIBSVM's format, with the number of its features.
-
-    Parameters
-    ----------
-    X : CSR matrix
-        Rows, column 0 being index 1.
-    y : ndarray
-        Labels.
-    ranges : Ranges
-        How they are stretched.
-    """
+    """Every row of a CSR matrix as a line of LIBSVM's format, and its feature count."""
     labels = y
     if ranges.target is not None:
         to = ranges.target

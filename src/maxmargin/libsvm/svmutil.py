@@ -65,8 +65,7 @@ class svm_parameter(TrainOptions):  # noqa: N801 - LIBSVM's name
     """
 
     def __init__(self, options: str | Sequence[str] | None = None) -> None:
-        found = _only_options(options)
-        super().__init__(**vars(found))
+        super().__init__(**vars(_only_options(parse_train(options))))
 
 
 class svm_problem:  # noqa: N801 - LIBSVM's name
@@ -97,8 +96,9 @@ class svm_problem:  # noqa: N801 - LIBSVM's name
         return self.rows.max_index
 
 
-def _only_options(options: str | Sequence[str] | None) -> TrainOptions:
-    found, rest = parse_train(options)
+def _only_options(parsed: tuple[Any, list[str]]) -> Any:
+    """The result of a parser of options; no word may follow them."""
+    found, rest = parsed
     if rest:
         msg = f"Wrong options: {rest[0]!r} is none; options begin with '-'"
         raise InputError(msg)
@@ -117,12 +117,11 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
         The model; with ``-v n`` the accuracy in percent, or the mean squared error of a
         regression, of n folds.
     """
-    if isinstance(arg1, svm_problem):
-        problem, given = arg1, arg2
-        options = given if isinstance(given, TrainOptions) else _only_options(given)
-    else:
-        options = arg3 if isinstance(arg3, TrainOptions) else _only_options(arg3)
-        problem = svm_problem(arg1, arg2, isKernel=options.precomputed)
+    known = isinstance(arg1, svm_problem)
+    options = arg2 if known else arg3
+    if not isinstance(options, TrainOptions):
+        options = _only_options(parse_train(options))
+    problem = arg1 if known else svm_problem(arg1, arg2, isKernel=options.precomputed)
     if options.precomputed != (problem.rows.serial is not None):
         msg = "-t 4 and svm_problem(..., isKernel=True) belong together"
         raise InputError(msg)
@@ -140,7 +139,7 @@ def svm_train(arg1: Any, arg2: Any = None, arg3: Any = None) -> Any:
 def cross_validation_lines(
     y: Any, found: Any, options: TrainOptions
 ) -> tuple[str, float]:
-    """What LIBSVM prints of a cross-validation, and the figure that it returns."""
+    """LIBSVM's lines about a cross-validation, and the figure that it returns."""
     accuracy, error, correlation = evaluations(y, found)
     if options.regresses:
         text = (
@@ -163,7 +162,7 @@ def svm_predict(
     x : list of dict, list of list, ndarray or sparse matrix
         Rows.
     m : svm_model
-        Who predicts.
+        The model.
     options : str
         ``'-b 1'`` for probabilities, ``'-q'`` for silence.
 
@@ -182,10 +181,7 @@ def svm_predict(
             f"m is of type {type(m).__name__}: give what svm_train or svm_load_model gave"
         )
         raise InputTypeError(msg)
-    how, rest = parse_predict(options)
-    if rest:
-        msg = f"Wrong options: {rest[0]!r} is none; options begin with '-'"
-        raise InputError(msg)
+    how = _only_options(parse_predict(options))
     model = m.layout
     rows = rows_of(x, is_kernel=model.serial is not None)
     n = rows.X.shape[0]
@@ -200,7 +196,7 @@ def svm_predict(
 
 
 def notice(m: svm_model, *, probability: bool) -> str:
-    """What LIBSVM says of probabilities before it predicts."""
+    """LIBSVM's line about probabilities before a prediction."""
     if not probability:
         if m.is_probability_model():
             return "Model supports probability estimates, but disabled in prediction.\n"

@@ -1,4 +1,4 @@
-"""A machine trained as ``svm-train`` is told, and what it says of the training.
+"""Training with the options of ``svm-train``, and LIBSVM's report of it.
 
 LIBSVM prints, for every binary problem, the value of the dual it minimises (minus ours),
 ρ, the support vectors and those at a bound, and ν = Σα/(C·l) of a C-SVC or ε-SVR, C = 1/ρ
@@ -15,12 +15,24 @@ from scipy import sparse
 
 from maxmargin.errors import Stop
 from maxmargin.estimators import SVC, SVR, NuSVC, NuSVR, OneClassSVM
-from maxmargin.libsvm.columns import WIDE, narrowed, spread
 from maxmargin.libsvm.folds import UnseededRand, folds_of, labels_in_order
 from maxmargin.libsvm.prediction import decisions, predict
-from maxmargin.libsvm.problem import Rows, labels_of, serials_of, suited
+from maxmargin.libsvm.problem import (
+    WIDE,
+    Rows,
+    labels_of,
+    narrowed,
+    serials_of,
+    suited,
+)
 from maxmargin.observers import Watcher
-from maxmargin.persist.libsvm_model import MARKS, LibsvmModel, from_estimator, pairs
+from maxmargin.persist.libsvm_model import (
+    MARKS,
+    LibsvmModel,
+    from_estimator,
+    pairs,
+    widened,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,16 +41,16 @@ if TYPE_CHECKING:
     from maxmargin.libsvm.options import TrainOptions
     from maxmargin.solvers.base import Snapshot
 
-_LEAST_CACHE = 0.001  # MB; LIBSVM too takes two rows at least, whatever -m says
+_LEAST_CACHE = 0.001  # MB; LIBSVM, too, keeps two rows even if -m is smaller
 _KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C stopped something of which a part is no use."""
+    """Ctrl-C stopped work that is of no use in part."""
 
 
 class _Ending(Watcher):
-    """Remembers whether Ctrl-C ended any run of a fit, those of its folds too."""
+    """Remembers whether Ctrl-C ended any run of a fit, including its folds."""
 
     def __init__(self) -> None:
         self.interrupted = False
@@ -51,7 +63,7 @@ class _Ending(Watcher):
 
 
 class Trained(NamedTuple):
-    """A model, what LIBSVM prints about it, and whether Ctrl-C cut it short."""
+    """A model, LIBSVM's report about it, and whether Ctrl-C cut it short."""
 
     model: LibsvmModel
     report: str
@@ -68,7 +80,7 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     y : ndarray of shape (n,)
         Labels (whole numbers) of a classification, or numbers.
     options : TrainOptions
-        Which machine.
+        The machine.
 
     Returns
     -------
@@ -90,7 +102,8 @@ def train(rows: Rows, y: Vector, options: TrainOptions) -> Trained:
     if serial is not None and model.serial is not None:
         model = replace(model, serial=serial[model.serial - 1])
     if columns is not None:
-        model = replace(model, SV=spread(model.SV, columns, rows.X.shape[1]))
+        all_columns = widened(model.SV, rows.X.shape[1], columns[model.SV.indices])
+        model = replace(model, SV=all_columns)
     stopped = ending.interrupted
     if options.probability and not options.classifies and not stopped:
         try:
@@ -115,13 +128,14 @@ def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
         "tol": options.eps,
         "shrinking": bool(options.shrinking),
     }
-    likely: dict[str, Any] = {"probability": bool(options.probability), "random_state": 0}
+    if options.classifies:
+        common |= {"probability": bool(options.probability), "random_state": 0}
     if options.svm_type == 0:
         known = set(labels_of(y).tolist())
         weights = {label: w for label, w in options.weights.items() if label in known}
-        return SVC(C=options.C, class_weight=weights or None, **likely, **common)
+        return SVC(C=options.C, class_weight=weights or None, **common)
     if options.svm_type == 1:
-        return NuSVC(nu=options.nu, **likely, **common)
+        return NuSVC(nu=options.nu, **common)
     if options.svm_type == 2:
         return OneClassSVM(nu=options.nu, **common)
     if options.svm_type == 3:
@@ -129,7 +143,7 @@ def _estimator(options: TrainOptions, max_index: int, y: Vector) -> Any:
     return NuSVR(C=options.C, nu=options.nu, **common)
 
 
-# --- what is printed ----------------------------------------------------------------
+# --- the report -----------------------------------------------------------------------
 
 
 def _report(
@@ -189,7 +203,7 @@ def _prices(options: TrainOptions, label: Any, number: int) -> list[float]:
     return [options.C * options.weights.get(int(label[one]), 1.0) for one in (a, b)]
 
 
-# --- cross-validation and what follows from it ----------------------------------------
+# --- cross-validation and its uses ----------------------------------------------------
 
 
 def cross_validation(

@@ -1,8 +1,12 @@
 """Models in files: the own format ``.maxmargin``, exact to the bit and without pickle.
 
-The format is specified in ``docs/format.md``; :mod:`maxmargin.persist.libsvm_model` reads
-and writes LIBSVM's text. Estimators, and with them Numba, are
+The format is specified in ``docs/format.md``. Estimators, and with them Numba, are
 imported when a file is saved or loaded, not before.
+
+- :mod:`~maxmargin.persist.own_format`: save, load, and look into a file.
+- :mod:`~maxmargin.persist.own_files`: the parts of the own format.
+- :mod:`~maxmargin.persist.libsvm_model`: models in LIBSVM's text.
+- :mod:`~maxmargin.persist.libsvm_files`: the parts of that text.
 
 Examples
 --------

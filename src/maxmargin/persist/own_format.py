@@ -1,8 +1,8 @@
 """Models in files of the own format ``.maxmargin``: saved, loaded, looked into.
 
-A zip of ``header.json`` (what the model is) and ``arrays/NNNN.npy`` (its numbers), in
-version 1, specified in docs/format.md. No pickle anywhere: a file can bring values and
-the names of known classes, never code. docs/decisions/0017 says why it is as it is.
+A file is a zip of ``header.json`` (what the model is) and ``arrays/NNNN.npy`` (its
+numbers); docs/format.md specifies version 1. There is no pickle: a file can bring values
+and the names of known classes, never code. docs/decisions/0017 gives the reasons.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import warnings
 from contextlib import contextmanager
@@ -20,21 +19,17 @@ from typing import IO, TYPE_CHECKING, Any
 
 from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
-from maxmargin.persist.own_files.container import (
-    HEADER,
-    Container,
-    array_name,
-    write_members,
-)
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.container import Container, write_members
+from maxmargin.persist.own_files.malformed import MalformedError, refuse, shown
 from maxmargin.persist.own_files.npy import (
     ArrayLine,
     described,
+    is_digest,
     line_of,
     pieces,
     restored,
 )
-from maxmargin.persist.own_files.registry import OBJECTS, name_of
+from maxmargin.persist.own_files.registry import name_of, objects
 from maxmargin.persist.own_files.summary import checked_summary, summary_of
 
 if TYPE_CHECKING:
@@ -45,7 +40,6 @@ if TYPE_CHECKING:
 FORMAT = "maxmargin model"
 FORMAT_VERSION = 1
 LONGEST_HEADER = 64 << 20  # bytes; a vocabulary of a million words has half of that
-_HASH = re.compile("[0-9a-f]{64}")
 _FIELDS = {
     "format", "format_version", "versions", "created", "data_hash", "summary", "model",
     "arrays",
@@ -72,7 +66,7 @@ def save(
     path : str or path-like
         Where. The file appears as a whole or not at all, whenever the process is killed.
     data_hash : str or None
-        What :func:`maxmargin.persist.data_hash` says of the data of the fit, to be kept.
+        The result of :func:`maxmargin.persist.data_hash` for the data of the fit.
     overwrite : bool, default=True
         Whether an existing file may be replaced.
 
@@ -89,15 +83,13 @@ def save(
     from maxmargin.persist.own_files.encoding import Encoder
 
     kind = type(estimator)
-    if isinstance(estimator, type) or name_of(kind, OBJECTS) is None:
+    if isinstance(estimator, type) or name_of(kind, objects()) is None:
         msg = (
             f"save({estimator!r:.60}): give a machine of maxmargin, or a Pipeline of "
             f"scikit-learn with one; {kind.__module__}.{kind.__qualname__} is neither"
         )
         raise InputTypeError(msg)
-    if data_hash is not None and not (
-        isinstance(data_hash, str) and _HASH.fullmatch(data_hash)
-    ):
+    if data_hash is not None and not is_digest(data_hash):
         msg = (
             f"data_hash={data_hash!r:.80}: give what maxmargin.persist.data_hash(X, y) "
             "returns, 64 digits of base 16"
@@ -123,11 +115,9 @@ def save(
             f"bytes, and a file may have {LONGEST_HEADER:,}; keep fewer of them"
         )
         raise InputError(msg)
+    bodies = [[memoryview(text)], *(pieces(line, flat) for line, flat in arrays)]
     with atomic_file(path, overwrite=overwrite) as file:
-        members = [(HEADER, [memoryview(text)])]
-        for number, (line, flat) in enumerate(arrays):
-            members.append((array_name(number), pieces(line, flat)))
-        write_members(file, members)
+        write_members(file, bodies)
 
 
 def _versions() -> dict[str, str]:
@@ -145,7 +135,7 @@ def _versions() -> dict[str, str]:
 
 
 def _now() -> str:
-    """The time, or what reproducible builds ask to take for it."""
+    """The time now, or SOURCE_DATE_EPOCH, which reproducible builds set."""
     fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(fixed), UTC) if fixed else datetime.now(UTC)
     return now.isoformat(timespec="seconds")
@@ -157,16 +147,16 @@ def _now() -> str:
 def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     """Load a model that :func:`save` has written.
 
-    Loading runs no code from the file, and allocates no more than the file is long, some
-    times over. It is safe for files of unknown origin.
+    Loading runs no code from the file, and allocates a few times the length of the file
+    at most. It is safe for files of unknown origin.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     kernel : callable, dict from names to callables, or None
-        The function that is the model's kernel, which is in the file by name only;
-        several functions by their names.
+        The function that is the model's kernel, of which the file has only the name; of
+        several functions, a dict.
 
     Returns
     -------
@@ -205,7 +195,7 @@ def _check_kernel(kernel: Any) -> None:
 def _loaded(
     file: IO[bytes], kernel: Any
 ) -> tuple[Any, set[str], set[str], dict[str, Any]]:
-    """The model of an open file, the classes and functions in it, and its header."""
+    """Read an open file: the model, its classes and functions, and the header."""
     from maxmargin.persist.own_files.decoding import Decoder
 
     container = Container(file)
@@ -215,8 +205,7 @@ def _loaded(
 
     def array(number: int) -> NDArray[Any]:
         if not 0 <= number < len(lines):
-            msg = f"it refers to array {shown(number)} of {len(lines)}"
-            raise MalformedError(msg)
+            refuse(f"it refers to array {shown(number)} of {len(lines)}")
         if number not in found:
             length, reader = container.length(number + 1), container.reader(number + 1)
             found[number] = restored(lines[number], length, reader)
@@ -225,29 +214,26 @@ def _loaded(
     decoder = Decoder(array, kernel)
     model = content["model"]
     if not isinstance(model, dict) or set(model) != {"object"}:
-        msg = "it holds no model"
-        raise MalformedError(msg)
+        refuse("it holds no model")
     estimator = decoder.decode(model)
     if len(found) != len(lines):
         lost = len(lines) - len(found)
-        msg = f"it has {len(lines)} arrays, of which {lost} belong nowhere"
-        raise MalformedError(msg)
+        refuse(f"it has {len(lines)} arrays, of which {lost} belong nowhere")
     return estimator, decoder.classes, decoder.functions, content
 
 
 def _content(container: Container) -> dict[str, Any]:
-    """The JSON header, checked but for the model in it."""
+    """Read the JSON header and check all of it but the model."""
     length = container.length(0)
     if length > LONGEST_HEADER:
-        msg = f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}"
-        raise MalformedError(msg)
+        refuse(f"its header has {length:,} bytes; it may have {LONGEST_HEADER:,}")
     raw = bytearray(length)
     container.reader(0)(memoryview(raw))
     return parsed_header(bytes(raw), container.n_arrays)
 
 
 def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
-    """The JSON header of a file with so many arrays, whose table becomes ArrayLines."""
+    """Parse the header of a file with so many arrays; ``arrays`` become ArrayLines."""
     try:
         content = json.loads(
             raw.decode("utf-8"),
@@ -256,42 +242,33 @@ def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
             parse_float=_finite,
         )
     except RecursionError as error:
-        msg = "its header is nested too deeply"
-        raise MalformedError(msg) from error
+        refuse("its header is nested too deeply", error)
     except MalformedError:
         raise
     except ValueError as error:  # of JSON, of UTF-8, of integers with too many digits
-        msg = f"its header is no JSON: {shown(str(error))}"
-        raise MalformedError(msg) from error
+        refuse(f"its header is no JSON: {shown(str(error))}", error)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        msg = "it is a zip, but no model of maxmargin"
-        raise MalformedError(msg)
+        refuse("it is a zip, but no model of maxmargin")
     version = content.get("format_version")
     if type(version) is not int or version < 1:
-        msg = f"its format version is {shown(version)}: it must be a number from 1 on"
-        raise MalformedError(msg)
+        refuse(f"its format version is {shown(version)}: it must be a number from 1 on")
     if version > FORMAT_VERSION:
         maker = content.get("versions")
         by = maker.get("maxmargin") if isinstance(maker, dict) else None
-        msg = (
+        refuse(
             f"it was made by a newer version of maxmargin ({shown(by)}), in format "
             f"{version}; this one reads formats up to {FORMAT_VERSION}: update maxmargin"
         )
-        raise MalformedError(msg)
     if set(content) != _FIELDS:
-        msg = f"its header must have {', '.join(sorted(_FIELDS))}"
-        raise MalformedError(msg)
+        refuse(f"its header must have {', '.join(sorted(_FIELDS))}")
     lines = content["arrays"]
     if not isinstance(lines, list) or len(lines) != n_arrays:
-        msg = f"its table of arrays is not one of {n_arrays}"
-        raise MalformedError(msg)
+        refuse(f"its table of arrays is not one of {n_arrays}")
     versions, hashed = content["versions"], content["data_hash"]
     right = isinstance(versions, dict) and isinstance(content["created"], str)
     right = right and all(isinstance(one, str) for one in versions.values())
-    right = right and (hashed is None or isinstance(hashed, str))
-    if not right or not (hashed is None or _HASH.fullmatch(hashed)):
-        msg = "its versions, time of creation or data hash are not what they have to be"
-        raise MalformedError(msg)
+    if not right or not (hashed is None or is_digest(hashed)):
+        refuse("its versions, time of creation or data hash are not what they have to be")
     content["arrays"] = [line_of(line) for line in lines]
     content["summary"] = checked_summary(content["summary"])
     return content
@@ -300,27 +277,24 @@ def parsed_header(raw: bytes, n_arrays: int) -> dict[str, Any]:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        msg = "its header has a name twice in one place"
-        raise MalformedError(msg)
+        refuse("its header has a name twice in one place")
     return found
 
 
 def _no_constant(word: str) -> Any:
-    msg = f"its header has the word {word}, which is no JSON"
-    raise MalformedError(msg)
+    refuse(f"its header has the word {word}, which is no JSON")
 
 
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        msg = f"its header has the number {shown(digits)}, which is beyond float64"
-        raise MalformedError(msg)
+        refuse(f"its header has the number {shown(digits)}, which is beyond float64")
     return number
 
 
 @contextmanager
 def _reported(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Everything that is wrong with a file, with its name."""
+    """Raise every fault of a file as a ModelFileError with the file's name."""
     try:
         yield
     except MalformedError as error:
@@ -333,7 +307,7 @@ def _reported(path: str | os.PathLike[str]) -> Iterator[None]:
 def _warn_of_other_version(
     path: str | os.PathLike[str], classes: set[str], versions: dict[str, str]
 ) -> None:
-    """scikit-learn promises nothing about the inside of its classes between versions."""
+    """Warn of parts of another scikit-learn, whose classes change inside."""
     foreign = [name for name in classes if name.startswith("sklearn.")]
     then, now = versions.get("scikit-learn", "?"), _versions()["scikit-learn"]
     if foreign and then.split(".")[:2] != now.split(".")[:2]:
@@ -350,7 +324,7 @@ def _warn_of_other_version(
 
 
 def header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a file says of its model; arrays are not read, and nothing is restored.
+    """Describe the model in a file; arrays are not read, and nothing is restored.
 
     Parameters
     ----------
@@ -362,11 +336,10 @@ def header(path: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         ``format``, ``format_version``, ``created`` (UTC, ISO 8601), ``versions`` (of
         maxmargin, numpy, scipy, scikit-learn and python), ``data_hash`` (or None),
-        ``n_arrays`` and ``n_bytes`` (of arrays); and what
-        :func:`maxmargin.persist.own_files.summary.summary_of` lists: ``class``,
-        ``parameters``, ``steps``, ``certificate``, ``n_support_vectors``, ``classes``,
-        ``n_features``, ``feature_names``. All of it is plain: text, numbers, lists and
-        dicts.
+        ``n_arrays`` and ``n_bytes`` (of arrays); ``class``, ``parameters``, ``steps``,
+        ``certificate``, ``n_support_vectors``, ``classes``, ``n_features`` and
+        ``feature_names`` of :func:`maxmargin.persist.own_files.summary.summary_of`. All
+        values are plain: text, numbers, lists and dicts.
 
     Raises
     ------

@@ -1,8 +1,13 @@
 """User arrays → rows that compiled code may trust; the one caller of sklearn's checks.
 
-What leaves here is C-contiguous float32 or float64 (kept as it came), or CSR whose
-structure has been verified, with sorted and unique indices; it is finite, and nothing the
-user passed has been changed. Every refusal is an :class:`~maxmargin.errors.InputError`.
+Rows that leave here are C-contiguous float32 or float64 (kept as they came), or CSR whose
+structure has been verified, with sorted and unique indices. They are finite, and the
+user's arrays are unchanged. Every refusal is an :class:`~maxmargin.errors.InputError`.
+
+- :mod:`~maxmargin.validation.rows`: the X and y of a fit, and the X of a prediction.
+- :mod:`~maxmargin.validation.csr`: the structure of sparse rows.
+- :mod:`~maxmargin.validation.labels`: labels as numbers, and weights of rows.
+- :mod:`~maxmargin.validation.refusals`: refusals in the same words everywhere.
 """
 
 from __future__ import annotations

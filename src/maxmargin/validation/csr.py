@@ -13,24 +13,24 @@ if TYPE_CHECKING:
 
 
 def checked_csr(X: Any, *, ordered: bool = True) -> Any:
-    """:func:`in_order`, of a matrix that need not have the structure of one."""
+    """Check the structure of a CSR matrix, and put it in order (:func:`in_order`)."""
     check_structure(X)
     return in_order(X, ordered=ordered)
 
 
 def in_order(X: Any, *, ordered: bool = True) -> Any:
-    """The same CSR when it is in order, else a sorted copy without duplicates.
+    """Return a CSR matrix as it is if it is in order, else a sorted copy.
 
-    The flags that SciPy keeps on a matrix are not believed: a caller can set them,
-    or change the indices behind them. With ``ordered=False`` columns of a row may come
-    in any order, each once: scikit-learn's vectorisers leave them so, and to sort 5,574
-    messages in pieces of 3 to 5 letters takes as long as a linear fit of them.
+    The copy has no duplicates. The flags that SciPy keeps on a matrix are not believed: a
+    caller can set them, or change the indices behind them. With ``ordered=False`` columns
+    of a row may come in any order, each once: scikit-learn's vectorisers leave them so,
+    and sorting 5,574 messages in pieces of 3 to 5 letters takes as long as a linear fit.
     """
     nnz = int(X.indptr[-1])
     data = np.require(X.data[:nnz], requirements=["C", "A"])
     indices = np.require(X.indices[:nnz], requirements=["C", "A"])
     indptr = np.require(X.indptr, requirements=["C", "A"])
-    # "same_kind" of object, rebuilt only where an array had to change.
+    # An object of the same kind is made only where an array had to change.
     if (
         data.size != X.data.size
         or indices.size != X.indices.size
@@ -43,9 +43,7 @@ def in_order(X: Any, *, ordered: bool = True) -> Any:
     if _is_sorted(X.indices, X.indptr):
         return X
     if not ordered:
-        from maxmargin.rows.records import (
-            repeats,  # compiled: not for those who only read files
-        )
+        from maxmargin.rows.records import repeats  # compiled: readers of files need none
 
         if not repeats(X):
             return X
@@ -57,7 +55,7 @@ def in_order(X: Any, *, ordered: bool = True) -> Any:
 
 
 def _is_sorted(indices: NDArray[Any], indptr: NDArray[Any]) -> bool:
-    """Strictly increasing column indices within every row."""
+    """Whether column indices strictly increase within every row."""
     if indices.size < 2:
         return True
     rises = indices[1:] > indices[:-1]

@@ -1,4 +1,4 @@
-"""Labels as numbers, and how much every row counts."""
+"""Labels as numbers, and the weight of every row."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
 
-_EXACT = 2.0**52  # below which floats tell all whole numbers apart
-_CLOSE = 1000  # numbers between labels, at most, beyond as many as there are rows
+_EXACT = 2.0**52  # rounding: below it floats tell all whole numbers apart
+_CLOSE = 1000  # policy: labels are counted, not sorted, where they span n + 1000 numbers
 
 
 class Labels(NamedTuple):
-    """Labels as numbers, and which rows count."""
+    """Labels as numbers, and the rows that count."""
 
     classes: NDArray[Any]  # sorted
     codes: Index  # position in classes of every row; −1 for rows that are left out
@@ -48,8 +48,8 @@ def encode_labels(
 ) -> Labels:
     """Code labels as 0, 1, …; leave rows without weight out.
 
-    A class whose rows all lack weight does not exist; when only one is left, ``lonely``
-    is what the machine has to say to it, before the explanation.
+    A class whose rows all lack weight does not exist. If only one class is left, the
+    error begins with ``lonely``, the machine's own words.
     """
     with input_errors():
         if not _are_whole(y):  # which are labels without a further look
@@ -90,7 +90,7 @@ def _factors(
     y: NDArray[Any],
     weight: Vector | None,
 ) -> Vector:
-    """The factor of C of every class, which must be positive and finite."""
+    """The factor of every class on C, which must be positive and finite."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = _balanced(codes, weight)
     else:
@@ -107,10 +107,9 @@ def _factors(
 
 
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], Index]:
-    """The labels in order, and which of them every row has.
+    """The distinct labels in order, and for every row the position of its label.
 
-    Whole numbers that lie close together are counted, which sorting takes 50 times as
-    long for.
+    Whole numbers that lie close together are counted: sorting takes 50 times as long.
     """
     if y.dtype.kind in "biuf" and y.size and _are_whole(y):
         low, high = float(np.minimum.reduce(y)), float(np.maximum.reduce(y))

@@ -1,4 +1,4 @@
-"""What is refused in the same words wherever it comes from."""
+"""Refusals in the same words, wherever they come from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-LARGEST = 1e150  # of targets and weights
+LARGEST = 1e150  # rounding: larger targets and weights have no square in float64
 
-# How a sentence of scikit-learn's begins → what is to be done about it.
+# The beginning of a sentence of scikit-learn's → advice.
 _ADVICE = {
     "Input X contains NaN": "fill such values in (sklearn.impute.SimpleImputer) or leave "
     "their rows out",
@@ -33,7 +33,7 @@ _ADVICE = {
 
 @contextmanager
 def input_errors() -> Iterator[None]:
-    """Turn what scikit-learn's checks raise into an InputError of one sentence."""
+    """Turn the exceptions of scikit-learn's checks into InputErrors of one sentence."""
     try:
         yield
     except (InputError, NotFittedError):
@@ -45,7 +45,7 @@ def input_errors() -> Iterator[None]:
 
 
 def _sentence(words: str) -> str:
-    """Without the values of a whole array, and without paragraphs of reading."""
+    """Shorten a message: no values of a whole array, no further paragraphs."""
     words = re.sub(r":\narray=.*\.\n", ". ", words, flags=re.DOTALL)
     for begins, advice in _ADVICE.items():
         if words.startswith(begins):
@@ -54,7 +54,7 @@ def _sentence(words: str) -> str:
 
 
 def refuse_huge(name: str, values: Vector) -> None:
-    """Objectives are made of products of two such numbers."""
+    """Refuse numbers whose products, of which objectives are made, overflow."""
     peak = float(np.abs(values).max(initial=0.0))
     if peak > LARGEST:
         msg = (
@@ -66,7 +66,7 @@ def refuse_huge(name: str, values: Vector) -> None:
 
 @contextmanager
 def unless_refused(estimator: Any) -> Iterator[None]:
-    """Leave an earlier model as it was, its columns too, when X or y is refused."""
+    """Restore the columns of an earlier model when X or y is refused."""
     names = ("n_features_in_", "feature_names_in_")
     known = {name: vars(estimator)[name] for name in names if name in vars(estimator)}
     try:

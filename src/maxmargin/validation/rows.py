@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_LARGE = 1 << 22  # numbers from which on all cores pay
+_LARGE = 1 << 22  # policy: numbers from which on BLAS, on all cores, is faster
 
 
 def is_precomputed(kernel: Any) -> bool:
-    """Whether X is to be the kernel matrix itself."""
+    """Whether X has to be the kernel matrix itself."""
     if isinstance(kernel, str):
         return kernel == "precomputed"
     return isinstance(kernel, Precomputed)
@@ -45,6 +45,8 @@ def training_rows(
     *,
     target: str = "labels",
     ordered: bool = True,
+    precomputed: bool = False,
+    any_rows: bool = False,
 ) -> tuple[Any, Any]:
     """Check X and y of a fit; sets ``n_features_in_`` and ``feature_names_in_``.
 
@@ -55,28 +57,31 @@ def training_rows(
     X, y : array-like
         What it was given.
     target : {"labels", "numbers", "none"}
-        What y must be; ``"none"`` does not look at it.
+        What y must be; with ``"none"`` it is ignored.
     ordered : bool
         Whether the columns of every sparse row must be sorted.
+    precomputed : bool
+        Whether X is a matrix of kernel values, which must be dense.
+    any_rows : bool
+        Whether rows may be something else than vectors of numbers (strings, graphs):
+        then these come back as an array of objects.
 
     Returns
     -------
     X : ndarray or CSR
-        As the package promises. For a kernel that is a function, rows that are no
-        vectors of numbers (strings, graphs) come back as an array of objects.
+        As the package promises.
     y : ndarray of shape (n,) or None
         Labels as they came, or numbers as float64.
     """
-    kernel = estimator.kernel
     if sparse.issparse(X):
-        if is_precomputed(kernel):
+        if precomputed:
             msg = (
                 "Sparse precomputed kernels are not supported: the solver needs every "
                 "value of the matrix; give X.toarray()"
             )
             raise InputTypeError(msg)
         check_structure(X)
-    if is_function(kernel) and not _are_vectors(X):
+    if any_rows and not _are_vectors(X):
         rows = _objects(X)
         found = None
         if target != "none":
@@ -96,28 +101,17 @@ def training_rows(
         if target == "none":
             return rows, None
         return rows, _numbers(y) if target == "numbers" else y
-    with input_errors():
-        checked = validate_data(
-            estimator,
-            X,
-            **({} if target == "none" else {"y": y, "y_numeric": target == "numbers"}),
-            dtype=_kept_dtypes(X),
-            order="C",
-            accept_sparse="csr",
-            accept_large_sparse=True,
-        )
     if target == "none":
-        return _trusted(checked, ordered=ordered), None
-    rows, found = checked
+        return _trusted(_validated(estimator, X), ordered=ordered), None
+    rows, found = _validated(estimator, X, y=y, y_numeric=target == "numbers")
     rows = _trusted(rows, ordered=ordered)
     return rows, _numbers(found) if target == "numbers" else found
 
 
 def _is_ready(X: Any, *, finite: bool = True) -> bool:
-    """Whether scikit-learn's checks, which take as long as a small fit, are pointless.
+    """Whether scikit-learn's checks would hand an array back as it is.
 
-    They would hand such an array back as it is, and have nothing to say of it (but
-    whether it is finite, unless that is asked for).
+    They take as long as a small fit. With ``finite=False`` NaN and inf may be in it.
     """
     return (
         type(X) is np.ndarray
@@ -131,7 +125,7 @@ def _is_ready(X: Any, *, finite: bool = True) -> bool:
 
 
 def _is_plain_csr(X: Any) -> bool:
-    """The same of a sparse matrix, whose structure has been checked."""
+    """The same for a sparse matrix whose structure has been checked."""
     return (
         sparse.issparse(X)
         and X.format == "csr"
@@ -142,7 +136,7 @@ def _is_plain_csr(X: Any) -> bool:
 
 
 def _is_column(y: Any, n: int) -> bool:
-    """The same of y: n numbers."""
+    """The same for y: n numbers."""
     return (
         type(y) is np.ndarray
         and y.shape == (n,)
@@ -159,9 +153,9 @@ def _is_finite(values: NDArray[Any]) -> bool:
 
 
 def sum_of_squares(values: NDArray[Any]) -> float:
-    """Of all entries; inf or NaN if one is, or if it is too large.
+    """The sum over all entries; inf or NaN if an entry is, or if the sum overflows.
 
-    The BLAS reads large arrays on all cores; to wake them takes longer than a small one.
+    BLAS reads large arrays on all cores; for small ones, waking the cores takes longer.
     """
     flat = values.ravel()
     if flat.size < _LARGE:
@@ -183,40 +177,52 @@ def _numbers(y: NDArray[Any]) -> Vector:
     return numbers
 
 
-def prediction_rows(estimator: Any, X: Any, *, finite: bool = True) -> Any:
+def prediction_rows(
+    estimator: Any,
+    X: Any,
+    *,
+    finite: bool = True,
+    precomputed: bool = False,
+    any_rows: bool = False,
+) -> Any:
     """Check the X of a prediction, against what the estimator was fitted on.
 
-    With ``finite=False`` plain arrays are not searched for NaN and inf, nor the indices
-    of a CSR matrix put in order: for a caller that will see the former in what it
-    computes, asks again then, and reads the latter in any order.
+    ``precomputed`` and ``any_rows`` are those of :func:`training_rows`.
+
+    With ``finite=False`` plain arrays are not searched for NaN and inf, and the indices
+    of a CSR matrix are not put in order: for a caller that sees NaN and inf in what it
+    computes, asks again then, and reads indices in any order.
     """
-    kernel = estimator.kernel
     if sparse.issparse(X):
-        if is_precomputed(kernel):
+        if precomputed:
             msg = "Sparse precomputed kernels are not supported; give X.toarray()"
             raise InputTypeError(msg)
         check_structure(X)
-    if is_function(kernel) and not hasattr(estimator, "n_features_in_"):
+    if any_rows and not hasattr(estimator, "n_features_in_"):
         return _objects(X)
     named = hasattr(estimator, "feature_names_in_")
     ready = _is_ready(X, finite=finite) or (not finite and _is_plain_csr(X))
     if ready and not named and X.shape[1] == estimator.n_features_in_:
         return X
+    return _trusted(_validated(estimator, X, reset=False))
+
+
+def _validated(estimator: Any, X: Any, **more: Any) -> Any:
+    """X (and y) after scikit-learn's own checks."""
     with input_errors():
-        rows = validate_data(
+        return validate_data(
             estimator,
             X,
             dtype=_kept_dtypes(X),
             order="C",
             accept_sparse="csr",
             accept_large_sparse=True,
-            reset=False,
+            **more,
         )
-    return _trusted(rows)
 
 
 def _kept_dtypes(X: Any) -> list[type[np.floating[Any]]]:
-    """Which dtypes X may keep; anything else becomes the first of them.
+    """The dtypes that X may keep; anything else becomes the first of them.
 
     scikit-learn reads the dtype of arrays and pandas frames. A polars frame has none,
     and would become float64: a slice of it, as an array, tells what it holds.

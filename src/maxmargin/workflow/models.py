@@ -11,9 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from maxmargin.data_files.columns.cells import shortest
-from maxmargin.data_files.columns.dense import dense_rows
 from maxmargin.data_files.columns.encoder import TableEncoder
 from maxmargin.data_files.reading import read_table
+from maxmargin.data_files.table import dense_rows
 from maxmargin.errors import InputError, MisfitError, ModelFileError
 from maxmargin.workflow.preparing import refused_as
 

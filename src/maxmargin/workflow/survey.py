@@ -9,11 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.data_files.columns.cells import shortest, show
-from maxmargin.data_files.columns.dense import MOST_COLUMNS
 from maxmargin.data_files.columns.target import guessed_task
 from maxmargin.data_files.formats import TITLES
 from maxmargin.data_files.reading import read_table
-from maxmargin.data_files.table import Table, absent_in, is_words
+from maxmargin.data_files.table import MOST_COLUMNS, Table, absent_in, is_words
 from maxmargin.errors import DataFileError
 
 if TYPE_CHECKING:

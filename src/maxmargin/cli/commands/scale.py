@@ -144,7 +144,7 @@ def _restored(path: str) -> Any:
 
 
 def _applied(model: Any, table: Table) -> Table:
-    from maxmargin.data_files.columns.dense import dense_rows
+    from maxmargin.data_files.table import dense_rows
     from maxmargin.errors import MisfitError
     from maxmargin.workflow.models import encoder_of, rows_for
     from maxmargin.workflow.preparing import refuse_missing, refused_as

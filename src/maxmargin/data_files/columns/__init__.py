@@ -3,5 +3,4 @@
 - :mod:`~maxmargin.data_files.columns.cells`: text to numbers and missing values.
 - :mod:`~maxmargin.data_files.columns.target`: the column to predict.
 - :mod:`~maxmargin.data_files.columns.encoder`: words to numbers.
-- :mod:`~maxmargin.data_files.columns.dense`: sparse rows with their zeros.
 """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
-"""What stands for a value that is not there, in any case and with blanks around it."""
+"""Cells that say that a value is missing, in any case and with blanks around them."""
 
 _CODE = re.compile(r"^\s*[+-]?0[0-9]", re.MULTILINE)
 
@@ -26,9 +26,9 @@ def is_missing(cell: str) -> bool:
 def numbers_of(cells: Sequence[str]) -> NDArray[np.float64] | None:
     """The cells as float64, NaN where a value is missing; None if one is no number.
 
-    A number is what Python's ``float`` reads, but for underscores (``1_000``), digits of
-    other scripts and zeros in front (``007``), which are more likely to be names: as
-    numbers ``01`` and ``1`` would be one.
+    Numbers are those that Python's ``float`` reads, without underscores (``1_000``),
+    digits of other scripts and zeros in front (``007``): these are more likely to be
+    names, and as numbers ``01`` and ``1`` would be one.
     """
     try:
         numbers = np.fromiter(map(float, cells), np.float64, len(cells))
@@ -62,7 +62,7 @@ def shortest(number: float) -> str:
 
 
 def show(value: Any, *, longest: int = 40) -> str:
-    """A piece of a file in a message: quoted, and not longer than a line can bear."""
+    """A piece of a file for a message: quoted, and shortened if need be."""
     text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
     if len(text) > longest:
         text = text[: longest - 1] + "…"

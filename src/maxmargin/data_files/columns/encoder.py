@@ -1,4 +1,4 @@
-"""Columns of numbers and words → the numbers that a machine learns from."""
+"""Columns of numbers and words → numbers for a machine to learn from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data_files.columns.cells import is_missing, numbers_of, shortest, show
-from maxmargin.data_files.columns.dense import columns_of
 from maxmargin.data_files.table import Table, absent_in, is_words
 from maxmargin.errors import DataFileError, InputError
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 IMPUTATIONS = ("mean", "median", "most_frequent")
 UNKNOWN = ("zero", "error")
 
-_SPARSE_FROM = 64  # columns of the result from which on zeros are not stored, …
-_DENSITY = 0.25  # … if fewer numbers than this are not zero
+_SPARSE_FROM = 64  # policy: from so many columns on the result is sparse, …
+_DENSITY = 0.25  # … if fewer of its numbers than this share are not zero
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -35,11 +34,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        What takes the place of a missing value: None refuses it. For words it is always
-        the most frequent one (the first in order, if there are several).
+        The replacement of a missing value; None refuses it. For words it is always the
+        most frequent one (the first in order, if there are several).
     unknown : {"zero", "error"}, default="zero"
-        A category that training did not have: it belongs to no column (and a warning
-        says so), or is refused.
+        Categories that training did not have belong to no column, with a warning, or are
+        refused.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     categories_ : list of list of str
         The categories of each column of words, sorted; empty for numbers.
     fills_ : list of float or str or None
-        What takes the place of missing values in each column.
+        The replacement of missing values in each column.
     sparse_ : bool
         Whether the result is CSR: where it is wide, and mostly zeros.
     target_name_ : str or None
@@ -75,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.unknown = unknown
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn categories, and what stands for missing values.
+        """Learn the categories, and the replacements of missing values.
 
         Parameters
         ----------
@@ -217,10 +216,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = self.names_ or [f"x{place + 1}" for place in range(self.n_features_in_)]
         out = []
-        for name, kind, categories in zip(
-            names, self.kinds_, self.categories_, strict=True
-        ):
-            out += [name] if kind == "number" else [f"{name}={one}" for one in categories]
+        for name, kind, words in zip(names, self.kinds_, self.categories_, strict=True):
+            out += [name] if kind == "number" else [f"{name}={one}" for one in words]
         return np.array(out, dtype=object)
 
 
@@ -231,12 +228,7 @@ def _has_names(X: Any) -> bool:
 def as_table(X: Any) -> Table:
     """Columns of a table, a data frame (pandas, polars, pyarrow) or an array."""
     if isinstance(X, Table):
-        if X.named:
-            return X
-        columns = columns_of(X.matrix, source=X.source)
-        return Table(
-            X.source, X.format, columns=columns, y=X.y, target_name=X.target_name
-        )
+        return X.in_columns()
     if hasattr(X, "columns") and hasattr(X, "__getitem__"):
         named = {str(name): _plain(np.asarray(X[name])) for name in X.columns}
         return Table("X", "frame", columns=named)
@@ -244,12 +236,8 @@ def as_table(X: Any) -> Table:
     if array.ndim != 2:
         msg = f"X has {array.ndim} dimensions: a table of rows and columns is needed"
         raise InputError(msg)
-    places = range(array.shape[1])
-    return Table(
-        "X",
-        "array",
-        columns={f"x{place + 1}": _plain(array[:, place]) for place in places},
-    )
+    columns = {f"x{place}": _plain(one) for place, one in enumerate(array.T, start=1)}
+    return Table("X", "array", columns=columns)
 
 
 def _plain(column: NDArray[Any]) -> NDArray[Any]:
@@ -275,7 +263,7 @@ def _as_words(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def _word(value: Any) -> str | None:
-    """A cell as the text that CSV would have had for it."""
+    """A cell as CSV would write it; None if its value is missing."""
     if value is None or value != value:  # noqa: PLR0124 - NaN and NaT
         return None
     if isinstance(value, bool):
@@ -286,7 +274,7 @@ def _word(value: Any) -> str | None:
 
 
 def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.float64]:
-    """Text all of which are numbers, as CSV would have read it; other text is refused."""
+    """A column of text as numbers, as CSV is read; other text is refused."""
     cells = ["" if one is None else str(one) for one in column]
     numbers = numbers_of(cells)
     if numbers is not None and not np.isinf(numbers).any():
@@ -303,8 +291,7 @@ def _as_numbers(table: Table, name: str, column: NDArray[Any]) -> NDArray[np.flo
 def _missing(
     table: Table, name: str, absent: NDArray[np.bool_], advice: str = ""
 ) -> InputError:
-    row = int(np.argmax(absent))
-    more = int(absent.sum()) - 1
+    row, more = int(np.argmax(absent)), int(absent.sum()) - 1
     others = f", as in {more:,} more rows" if more else ""
     advice = advice or (
         "fill it in, leave it out, or impute it (mean, median, most_frequent)"
@@ -315,10 +302,11 @@ def _missing(
 def _fill(known: NDArray[Any], impute: str | None) -> float | str | None:
     if impute is None:
         return None
-    if is_words(known) or impute == "most_frequent":
+    words = is_words(known)
+    if words or impute == "most_frequent":
         values, counts = np.unique(
-            known.astype(str) if is_words(known) else known, return_counts=True
+            known.astype(str) if words else known, return_counts=True
         )
         most = values[int(np.argmax(counts))]
-        return str(most) if is_words(known) else float(most)
+        return str(most) if words else float(most)
     return float(np.mean(known) if impute == "mean" else np.median(known))

@@ -1,4 +1,4 @@
-"""Which column is the target, and whether its values are classes or quantities."""
+"""The choice of the target, and whether its values are classes or quantities."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 CUSTOMARY = ("target", "label", "class", "y")
 """Names that a target customarily has, in any case."""
 
-MOST_CLASSES = 50
-ROWS_A_CLASS = 5  # at least, on average: otherwise whole numbers are counts
+MOST_CLASSES = 50  # policy: more different whole numbers are quantities
+ROWS_A_CLASS = 5  # policy: with fewer rows on average whole numbers are quantities
 
 
 class Choice(NamedTuple):
-    """The name of the target, and a note if nobody had asked for it."""
+    """The name of the target, and a note if it was guessed."""
 
     name: str | None
     note: str = ""
 
 
 class Wanted(NamedTuple):
-    """Which column is to be the target.
+    """The column that shall be the target.
 
-    ``target`` is the user's or the model's choice, or None. Then ``guess`` says what to
-    do: ``"last"`` takes a customary name, else the last column; ``"name"`` only a
-    customary name; ``"none"`` nothing. ``required`` refuses a file without ``target``.
+    ``target`` is the user's or the model's choice, or None. For None, ``guess="last"``
+    takes a customary name, else the last column; ``"name"`` only a customary name;
+    ``"none"`` nothing. ``required`` refuses a file without ``target``.
     """
 
     target: str | None = None
@@ -43,17 +43,7 @@ class Wanted(NamedTuple):
 
 
 def chosen_column(names: Sequence[str], wanted: Wanted, *, source: str) -> Choice:
-    """The column to predict.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Columns of the file.
-    wanted : Wanted
-        What was asked for.
-    source : str
-        What errors call the file.
-    """
+    """The column to predict, of those of a file; ``source`` is its name in errors."""
     target, guess, required = wanted
     if target is not None:
         if target in names:

@@ -5,8 +5,8 @@ on two exact doubles (W. Clinger, "How to read floating point numbers accurately
 1990). Others up to w < 2^64 are multiplied with 128 bits of 10^q, and the bits below the
 mantissa decide the rounding unless they lie within the error of that product (the idea
 of M. Eisel; D. Lemire, "Number parsing at a gigabyte per second", Software: Practice and
-Experience 51, 2021; the interval test here is simpler and gives up somewhat sooner).
-What is not decided is for the caller, who has Python's ``float``: never a wrong bit.
+Experience 51, 2021; the interval test here is simpler and gives up somewhat sooner). The
+caller converts undecided numbers by Python's ``float``: no bit is ever wrong.
 
 Writing: the shortest decimal that is read back as the same float, and of those the
 nearest (R. Giulietti, "The Schubfach way to render doubles", 2020, with 128 bits of 10^q
@@ -24,7 +24,7 @@ from maxmargin._jit import njit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What reading a number came to: done, grammatical but undecided, or no number.
+# The outcome of reading a number: done, grammatical but undecided, or no number.
 READ, HARD, MALFORMED = 0, 1, 2
 
 _LOWEST, _HIGHEST = -342, 324  # of the powers of ten that a float64 can need
@@ -62,6 +62,7 @@ _MOST_DIGITS = 19  # that always fit into 64 bits
 _EXPONENT_LIMIT = 10**17  # farther than a file is long: no zeros make up for it
 
 
+@njit
 def _high_product(a: Any, b: Any) -> Any:
     """The upper 64 of the 128 bits of a·b."""
     a1, a0 = a >> _U32, a & _HALF_WORD
@@ -71,9 +72,7 @@ def _high_product(a: Any, b: Any) -> Any:
     return a1 * b1 + (middle >> _U32) + (other >> _U32)
 
 
-_high_product = njit(_high_product)
-
-
+@njit
 def _scaled(w: Any, q: int) -> tuple[float, bool]:
     """w·10^q correctly rounded, for w > 0, and whether it could be decided."""
     if q < _LOWEST or q > _HIGHEST:
@@ -116,9 +115,7 @@ def _scaled(w: Any, q: int) -> tuple[float, bool]:
     return np.uint64(bits).view(np.float64), True
 
 
-_scaled = njit(_scaled)
-
-
+@njit
 def _significant(text: Any, p: int, q: int) -> Any:
     """First 19 significant digits at p as w, the power of ten of w, whether more follow.
 
@@ -148,9 +145,7 @@ def _significant(text: Any, p: int, q: int) -> Any:
         p += 1
 
 
-_significant = njit(_significant)
-
-
+@njit
 def _hard_number(text: Any, first: int, written: int) -> tuple[float, bool]:
     """The unsigned number whose digits begin at ``first``, with ``written`` as exponent.
 
@@ -167,9 +162,7 @@ def _hard_number(text: Any, first: int, written: int) -> tuple[float, bool]:
     return value, decided
 
 
-_hard_number = njit(_hard_number)
-
-
+@njit
 def read_number(text: Any, p: int) -> tuple[int, float, int]:  # noqa: PLR0912 - inline
     """Read ``[+-]digits[.digits][e[+-]digits]`` at ``text[p]``.
 
@@ -229,9 +222,7 @@ def read_number(text: Any, p: int) -> tuple[int, float, int]:  # noqa: PLR0912 -
     return p, value, READ if decided else HARD
 
 
-read_number = njit(read_number)
-
-
+@njit
 def _rounded_to_odd(place: int, c: Any) -> Any:
     """c·10^q·2^−(e+128) cut to an integer, odd if anything was cut off."""
     high, low = _HIGH[place], _LOW[place] + _U1  # the paper's g: just above 10^q
@@ -245,9 +236,7 @@ def _rounded_to_odd(place: int, c: Any) -> Any:
     return whole | _U1 if rest > _U1 else whole
 
 
-_rounded_to_odd = njit(_rounded_to_odd)
-
-
+@njit
 def shortest_digits(c: Any, q: Any, closer: Any) -> tuple[Any, int]:
     """Integer d and exponent k: d·10^k is the shortest decimal that means c·2^q.
 
@@ -278,6 +267,3 @@ def shortest_digits(c: Any, q: Any, closer: Any) -> tuple[Any, int]:
     between = _U4 * s + _U2
     up = middle > between or (middle == between and s & _U1 == _U1)
     return s + (_U1 if up else _U0), k
-
-
-shortest_digits = njit(shortest_digits)

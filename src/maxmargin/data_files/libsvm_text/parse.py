@@ -1,8 +1,8 @@
 """The compiled reader of lines ``label index:value …``.
 
-It stops at the first byte that does not belong, with a code and the place; the sentence
-is made elsewhere (:mod:`maxmargin.data_files.libsvm_text.reasons`). Text must end with a
-line feed, which belongs to no token: nothing inside a line asks where the text ends.
+It stops at the first byte that does not belong, with a code and the place;
+:mod:`maxmargin.data_files.libsvm_text.reasons` makes a sentence of them. Text must end
+with a line feed, which belongs to no token: so no code asks where the text ends.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin.data_files.libsvm_text.decimals import HARD, MALFORMED, read_number
 
-# How a chunk ended. WIDE asks for 64-bit indices, CROWDED for more room in ``hard``: both
-# want the chunk parsed again. The others name what is wrong.
+# The end of a chunk. WIDE asks for 64-bit indices, CROWDED for more room in ``hard``: the
+# chunk has to be parsed again. The others are faults.
 FINE, WIDE, CROWDED = 0, 1, 2
 BAD_LABEL, BAD_INDEX, BAD_VALUE, BAD_ORDER, BAD_ABOVE, BAD_QUERY, BAD_BYTE = range(3, 10)
 
@@ -24,6 +24,7 @@ _U0, _U10, _U48 = np.uint64(0), np.uint64(10), np.uint64(48)
 _LARGEST = np.uint64(2**63 - 1)
 
 
+@njit
 def count_marks(text: Any, start: int, stop: int) -> tuple[int, int]:
     """Line feeds and colons in ``text[start:stop]``: at least the rows and pairs."""
     lines, colons = 0, 0
@@ -33,18 +34,14 @@ def count_marks(text: Any, start: int, stop: int) -> tuple[int, int]:
     return lines, colons
 
 
-count_marks = njit(count_marks)
-
-
+@njit
 def _ends_token(c: Any) -> Any:
     return c in (_SPACE, _LINE_FEED, _TAB, _RETURN, _HASH)
 
 
-_ends_token = njit(_ends_token)
-
-
+@njit
 def _read_index(text: Any, p: int) -> tuple[int, Any, bool]:
-    """Digits at p and the colon behind them: the place behind, the index, whether so."""
+    """Digits at p and a colon: the place behind, the index, whether they are there."""
     first = p
     index = _U0
     digit = np.uint64(text[p]) - _U48
@@ -62,9 +59,7 @@ def _read_index(text: Any, p: int) -> tuple[int, Any, bool]:
     return p + 1, np.int64(index), True
 
 
-_read_index = njit(_read_index)
-
-
+@njit
 def _read_query(text: Any, p: int) -> tuple[int, bool]:
     """``qid:digits`` at p: the place behind, and whether it is well formed."""
     if text[p + 1] != 105 or text[p + 2] != 100 or text[p + 3] != _COLON:
@@ -76,21 +71,17 @@ def _read_query(text: Any, p: int) -> tuple[int, bool]:
     return p, p > first and _ends_token(text[p])
 
 
-_read_query = njit(_read_query)
-
-
+@njit
 def _between_singles(value: float, single: float) -> Any:
     """Whether a float64 lies halfway between its float32 and the next.
 
-    The digits then decide to which side, and they are not known any more.
+    Then the digits, which are not known here, decide between the two.
     """
     other = 2.0 * value - single
     return other == np.float64(np.float32(other))
 
 
-_between_singles = njit(_between_singles)
-
-
+@njit
 def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept in registers
     text: Any,
     start: int,
@@ -109,13 +100,13 @@ def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept 
     """Parse the lines of ``text[start:stop]``, whose last byte is a line feed.
 
     Labels and ends of rows are written from ``row`` on, columns and values from ``at``.
-    Indices count from ``base``; they may be up to ``most``, and what their array can hold
-    is up to ``widest``. Numbers that Python's ``float`` must convert are noted in rows of
+    Indices count from ``base``; they may be up to ``most``, and their array can hold up
+    to ``widest``. Numbers that Python's ``float`` must convert are noted in rows of
     ``hard``: the slot in ``values`` (or −1 − row for a label) and the place of the text.
 
     Returns
     -------
-    code, place : FINE, or what is wrong, and where its token (or byte) is
+    code, place : FINE or a fault, and the place of its token (or byte)
     row, at : behind the last row and pair
     largest : the largest index as it is written, or base − 1
     count : how many numbers are noted in ``hard``
@@ -196,6 +187,3 @@ def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept 
             return BAD_BYTE, place, row, at, largest, count
         p += 1
     return FINE, stop, row, at, largest, count
-
-
-parse_lines = njit(parse_lines)

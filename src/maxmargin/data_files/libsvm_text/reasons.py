@@ -1,4 +1,4 @@
-"""What is wrong with a line of LIBSVM text, in a sentence that helps."""
+"""The fault of a line of LIBSVM text, in a sentence that helps."""
 
 from __future__ import annotations
 
@@ -16,28 +16,23 @@ def reason_of(code: int, text: bytes, place: int, n_features: int | None) -> str
     """The sentence for a code of ``parse_lines``, whose token is at ``text[place]``."""
     if code == parse.BAD_BYTE:
         return _stray(text[place])
-    token = _token(text, place)
+    found = _TOKEN.match(text, place)
+    token = found.group().removesuffix(b"\r") if found else b""
     if code == parse.BAD_ORDER:
-        return _order(token, _previous_index(text, place))
+        index, before = token.partition(b":")[0], _previous_index(text, place)
+        return f"index {show(index)} follows index {show(before)}: indices must ascend"
     if code == parse.BAD_ABOVE:
         return _above(token, n_features)
-    says = {
-        parse.BAD_LABEL: _label,
-        parse.BAD_INDEX: _index,
-        parse.BAD_VALUE: _value,
-        parse.BAD_QUERY: _query,
-    }
+    if code == parse.BAD_QUERY:
+        return (
+            f"{show(token)}: a query is written qid:3, once, between label and features"
+        )
+    says = {parse.BAD_LABEL: _label, parse.BAD_INDEX: _index, parse.BAD_VALUE: _value}
     return says[code](token)
 
 
-def _token(text: bytes, place: int) -> bytes:
-    found = _TOKEN.match(text, place)
-    token = found.group() if found else b""
-    return token.removesuffix(b"\r")
-
-
 def _previous_index(text: bytes, place: int) -> bytes:
-    """The index of the pair before ``place``, without a look at the rest of the line."""
+    """The index of the pair before ``place``; the rest of the line is not read."""
     end = place
     while text[end - 1 : end] in (b" ", b"\t"):
         end -= 1
@@ -46,15 +41,6 @@ def _previous_index(text: bytes, place: int) -> bytes:
     while text[start - 1 : start].isdigit():
         start -= 1
     return text[start:colon]
-
-
-def _query(token: bytes) -> str:
-    return f"{show(token)}: a query is written qid:3, once, between label and features"
-
-
-def _order(token: bytes, before: bytes) -> str:
-    index = show(token.partition(b":")[0])
-    return f"index {index} follows index {show(before)}: indices must ascend"
 
 
 def _value(token: bytes) -> str:
@@ -84,7 +70,7 @@ def _label(token: bytes) -> str:
 
 
 def _number(token: bytes) -> str:
-    """What is wrong with a number; a grammatical one can only be too large."""
+    """The fault of a number; a grammatical one can only be too large."""
     if _NOT_FINITE.fullmatch(token):
         return "is not finite; remove or replace it"
     if b"\0" in token:

@@ -30,6 +30,7 @@ _TEN_4, _TEN_8 = np.uint64(10**4), np.uint64(10**8)
 _SPACE, _MINUS, _PLUS, _POINT, _ZERO, _E, _COLON, _LINE_FEED = b" -+.0e:\n"
 
 
+@njit
 def _put_integer(out: Any, p: int, n: Any) -> int:
     """Digits of an unsigned integer; returns the place behind."""
     q = p + 1
@@ -46,9 +47,7 @@ def _put_integer(out: Any, p: int, n: Any) -> int:
     return end
 
 
-_put_integer = njit(_put_integer)
-
-
+@njit
 def _put_exponent(out: Any, p: int, end: int, exponent: int) -> int:
     """Make the digits from p to end scientific: one before the point, and an exponent."""
     if end > p + 1:
@@ -65,9 +64,7 @@ def _put_exponent(out: Any, p: int, end: int, exponent: int) -> int:
     return _put_integer(out, end, np.uint64(abs(exponent)))
 
 
-_put_exponent = njit(_put_exponent)
-
-
+@njit
 def _put_decimal(out: Any, p: int, digits: Any, k: int) -> int:
     """digits·10^k as Python's ``repr`` lays it out, but whole numbers without ``.0``."""
     # Zeros at the end, in steps: a division by a constant is a multiplication.
@@ -104,9 +101,7 @@ def _put_decimal(out: Any, p: int, digits: Any, k: int) -> int:
     return end + zeros
 
 
-_put_decimal = njit(_put_decimal)
-
-
+@njit
 def _put_float(out: Any, p: int, bits: Any, mantissa_bits: int) -> int:
     """A finite float from its bits: 52 of mantissa in a float64, 23 in a float32."""
     width = np.uint64(mantissa_bits)
@@ -131,13 +126,11 @@ def _put_float(out: Any, p: int, bits: Any, mantissa_bits: int) -> int:
     return _put_decimal(out, p, digits, k)
 
 
-_put_float = njit(_put_float)
-
-
+@njit
 def _put_rows(
     out: Any, labels: Any, indptr: Any, indices: Any, bits: Any, base: int
 ) -> int:
-    """Lines of rows whose pairs begin at ``indptr[0]``; returns how many bytes."""
+    """Write lines of rows, whose pairs begin at ``indptr[0]``; returns their length."""
     mantissa_bits = 52 if bits.itemsize == 8 else 23
     first = indptr[0]
     p = 0
@@ -153,9 +146,6 @@ def _put_rows(
     return p
 
 
-_put_rows = njit(_put_rows)
-
-
 def write_svmlight(
     target: str | os.PathLike[str] | IO[bytes],
     X: Any,
@@ -169,8 +159,8 @@ def write_svmlight(
     Numbers have the fewest digits that are read back to the same bits, whole numbers no
     point: ``read_svmlight(path)`` restores float64 data, ``read_svmlight(path,
     dtype=np.float32)`` those of float32. Zeros that a sparse matrix stores are written;
-    of a dense array all but +0.0 is. What the format cannot hold is the number of
-    columns, where the last ones are empty: give ``n_features`` to the reader.
+    of a dense array all values but +0.0. The format does not hold the number of columns:
+    if the last ones are empty, give ``n_features`` to the reader.
 
     Parameters
     ----------

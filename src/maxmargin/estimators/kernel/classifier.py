@@ -21,7 +21,7 @@ from maxmargin.estimators.kernel.fit.probabilities import (
 )
 from maxmargin.estimators.kernel.fit.schemes import OneVsOne, OneVsRest, ovr_scores, votes
 from maxmargin.estimators.kernel.machine import KernelMachine
-from maxmargin.validation import encode_labels, sample_weights, training_rows
+from maxmargin.validation import encode_labels, sample_weights
 
 if TYPE_CHECKING:
     from typing import Self
@@ -78,7 +78,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
-        rows, given = training_rows(self, X, y)
+        rows, given = self._rows(X, y)
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         labels = encode_labels(
             given, weight, self.class_weight, lonely=self._lonely_class

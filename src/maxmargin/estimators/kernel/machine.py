@@ -27,7 +27,12 @@ from maxmargin.estimators.magnitude import check_precomputed
 from maxmargin.estimators.parameters import check_parameters, effective_gamma
 from maxmargin.kernels.factory import check_rows, training_gram
 from maxmargin.parallel import Workers
-from maxmargin.validation import is_precomputed, prediction_rows
+from maxmargin.validation import (
+    is_function,
+    is_precomputed,
+    prediction_rows,
+    training_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -60,6 +65,17 @@ class KernelMachine(Machine):
     def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
         """Further fitted attributes."""
         return {}
+
+    def _rows(self, X: Any, y: Any = None, *, target: str = "labels") -> tuple[Any, Any]:
+        """X and y of a fit, checked as the kernel needs it."""
+        return training_rows(
+            self,
+            X,
+            y,
+            target=target,
+            precomputed=is_precomputed(self.kernel),
+            any_rows=is_function(self.kernel),
+        )
 
     def _kernel_task(
         self, rows: Any, weight: Vector | None, parts: list[Part], **more: Any
@@ -170,7 +186,12 @@ class KernelMachine(Machine):
         """Blocks of (rows of X as a slice, their decision values, model, X's block)."""
         check_is_fitted(self)
         check_parameters(self)
-        rows = prediction_rows(self, X)
+        rows = prediction_rows(
+            self,
+            X,
+            precomputed=is_precomputed(self.kernel),
+            any_rows=is_function(self.kernel),
+        )
         model: Fitted = checked_model(self)
         check_rows(kernel_of(self, self.gamma_), rows)
         with Workers(self.n_jobs) as workers:

@@ -10,7 +10,7 @@ from sklearn.base import OutlierMixin
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.machine import KernelMachine
-from maxmargin.validation import counted_rows, sample_weights, training_rows
+from maxmargin.validation import counted_rows, sample_weights
 
 if TYPE_CHECKING:
     from typing import Self
@@ -55,7 +55,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:  # noqa: ARG002
-        rows, _ = training_rows(self, X, target="none")
+        rows, _ = self._rows(X, target="none")
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         at = counted_rows(weight, rows.shape[0])
         count = np.ones(at.size) if weight is None else weight[at]

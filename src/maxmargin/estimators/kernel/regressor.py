@@ -9,7 +9,7 @@ from sklearn.base import RegressorMixin
 
 from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.kernel.machine import KernelMachine
-from maxmargin.validation import counted_rows, sample_weights, training_rows
+from maxmargin.validation import counted_rows, sample_weights
 
 if TYPE_CHECKING:
     from typing import Self
@@ -50,7 +50,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
-        rows, z = training_rows(self, X, y, target="numbers")
+        rows, z = self._rows(X, y, target="numbers")
         weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
         at = counted_rows(weight, rows.shape[0])
         count = np.ones(at.size) if weight is None else weight[at]

@@ -124,7 +124,6 @@ class LinearMachine(Machine):
     """A machine says what its problems are (``_task``)."""
 
     _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
-    kernel: ClassVar[str] = "linear"  # for the checks that all machines share
 
     coef_: Any
     intercept_: Any

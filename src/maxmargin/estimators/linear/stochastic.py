@@ -59,7 +59,6 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
     A machine says what its solver is (``_solver``).
     """
 
-    kernel = "linear"  # what validation and others ask of a machine
     _own_rules: ClassVar[dict[str, Rule]] = {
         "lam": _LENGTH._replace(
             advice="lam is the price of ‖w‖²/2 beside the mean loss: 1/(C·n)"

@@ -1,4 +1,4 @@
-"""A model as LIBSVM lays it out, whoever trained it.
+"""A model in LIBSVM's layout.
 
 The decision of the pair of labels (a, b), a before b in ``label``, is
 
@@ -42,24 +42,24 @@ def pairs(k: int) -> list[tuple[int, int]]:
     return list(combinations(range(k), 2))
 
 
-def widened(table: Any, width: int) -> Any:
-    """A CSR matrix with more columns, all 0; its entries are shared."""
-    parts = (table.data, table.indices, table.indptr)
+def widened(table: Any, width: int, columns: Any = None) -> Any:
+    """A CSR matrix of another width; ``columns`` are those of its entries, if others."""
+    parts = (table.data, table.indices if columns is None else columns, table.indptr)
     return sparse.csr_matrix(parts, shape=(table.shape[0], width))
 
 
 @dataclass(frozen=True, eq=False)
 class LibsvmModel:
-    """What a model file of LIBSVM says.
+    """The content of a model file of LIBSVM.
 
     Parameters
     ----------
     svm_type : {'c_svc', 'nu_svc', 'one_class', 'epsilon_svr', 'nu_svr'}
-        Which machine.
+        The machine.
     kernel_type : {'linear', 'polynomial', 'rbf', 'sigmoid', 'precomputed'}
         u'v, (γu'v + r)^d, exp(−γ‖u − v‖²), tanh(γu'v + r), or a matrix.
     rho : ndarray of shape (n_decisions,)
-        What is subtracted from every decision.
+        The number that is subtracted from every decision.
     sv_coef : ndarray of shape (nr_class − 1, total_sv)
         Coefficients of the support vectors.
     SV : csr_matrix of shape (total_sv, n_features)

@@ -70,7 +70,7 @@ def from_estimator(
     Raises
     ------
     InputError
-        Where the format cannot say what the machine is; it names the way out.
+        If the format cannot express the machine; the message names a way out.
     """
     kind = _kind(estimator)
     check_is_fitted(estimator)
@@ -103,7 +103,7 @@ def from_estimator(
         label=_labels(estimator.classes_) if classifies else None,
         nr_sv=np.diff(fitted.bounds).astype(np.int64) if classifies else None,
         sv_indices=np.asarray(estimator.support_, np.int64) + 1,
-        **_probabilities(estimator, kind),
+        **_probabilities(estimator),
     )
     return model if labels is None else model.reordered(np.asarray(labels))
 
@@ -161,19 +161,12 @@ def _labels(classes: NDArray[Any]) -> NDArray[np.int64]:
     )
 
 
-def _probabilities(estimator: Any, kind: str) -> dict[str, Any]:
+def _probabilities(estimator: Any) -> dict[str, Any]:
     if hasattr(estimator, "calibrators_"):
         _refuse("calibration='isotonic'", ", or fit it with calibration='sigmoid'")
-    names = {
-        "c_svc": ("probA", "probB"),
-        "nu_svc": ("probA", "probB"),
-        "one_class": ("prob_density_marks",),
-        "epsilon_svr": ("probA",),
-        "nu_svr": ("probA",),
-    }[kind]
     return {
         name: np.array(getattr(estimator, f"{name}_"), np.float64)
-        for name in names
+        for name in ("probA", "probB", "prob_density_marks")
         if hasattr(estimator, f"{name}_")
     }
 
@@ -192,12 +185,12 @@ def to_estimator(model: LibsvmModel, *, n_features: int | None = None) -> Any:
     Returns
     -------
     SVC, NuSVC, SVR, NuSVR or OneClassSVM
-        Fitted: it predicts. ``classes_`` are sorted, so three classes whose votes tie
-        go to the lowest label, LIBSVM's to the first of the file. What the file does not
-        say is not there (``certificate_``, ``n_iter_``), or the default (``C``, ``nu``);
-        ``support_`` counts the vectors where it is not known which rows they were. The
-        scale of a regression's errors is ``probA_``, the marks of a one-class machine
-        ``prob_density_marks_``, with nobody here to use them but LIBSVM's file.
+        Fitted: it predicts. ``classes_`` are sorted, so a tie of votes between three
+        classes goes to the lowest label, in LIBSVM to the first of the file. Things that
+        the file does not have are absent (``certificate_``, ``n_iter_``) or the default
+        (``C``, ``nu``); ``support_`` counts the vectors where their rows are not known.
+        ``probA_`` is the scale of a regression's errors, ``prob_density_marks_`` are the
+        marks of a one-class machine; both serve only to be written again.
     """
     if model.label is not None:
         model = model.reordered(np.sort(model.label))
@@ -208,9 +201,9 @@ def to_estimator(model: LibsvmModel, *, n_features: int | None = None) -> Any:
 
 
 def in_file_order(model: LibsvmModel, n_features: int) -> Any:
-    """What computes a model's decisions: a machine whose labels have the file's order.
+    """A machine with a model's decisions and with labels in the order of the file.
 
-    Not for users, who expect ``classes_`` to be sorted.
+    It is not for users: they expect ``classes_`` to be sorted.
     """
     machine = _MACHINES[model.svm_type](
         kernel=_KERNELS[model.kernel_type],
@@ -224,7 +217,7 @@ def in_file_order(model: LibsvmModel, n_features: int) -> Any:
 
 
 def _fitted_attributes(model: LibsvmModel, n_features: int) -> dict[str, Any]:
-    """What makes a machine of a model, its labels in the order they have."""
+    """The attributes of a machine with a model's decisions, labels in their order."""
     turn = model.classifies and model.nr_class == 2
     n = model.total_sv
     if model.serial is not None:

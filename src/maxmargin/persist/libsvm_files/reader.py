@@ -1,9 +1,9 @@
-"""LIBSVM's model text → :class:`LibsvmModel`, believing nothing.
+"""LIBSVM's model text → :class:`LibsvmModel`; everything is checked.
 
 The format: lines of a keyword and its values, then ``SV`` and a line for every support
 vector: its nr_class − 1 coefficients, then ``index:value`` of its features (for a
-precomputed kernel ``0:serial``). What LIBSVM's own reader takes on trust is checked here;
-no count of the header is believed that the bytes of the file could not hold.
+precomputed kernel ``0:serial``). LIBSVM's own reader trusts the file; this one refuses
+counts in the header that the bytes of the file could not hold.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ def read_libsvm_model(
     Parameters
     ----------
     source : path, bytes or binary file object
-        The text, of at most 4 GiB; what .gz, .bz2 or .xz packed is unpacked.
+        The text, of at most 4 GiB; packed text (.gz, .bz2, .xz) is unpacked.
     name : str, optional
-        What errors call it; by default its path, ``<bytes>`` or ``<stream>``.
+        Its name in errors; by default its path, ``<bytes>`` or ``<stream>``.
 
     Returns
     -------
     LibsvmModel
-        What it says, to the last bit.
+        Its content, to the last bit.
 
     Raises
     ------
     ModelFileError
-        With the line, for everything that is not a whole and consistent model.
+        With the line, if the text is no whole and consistent model.
     InputTypeError
         If ``source`` is none of these, or a file that was opened as text.
     """
@@ -79,7 +79,7 @@ def read_libsvm_model(
 
 
 class _Reader:
-    """A walk through the lines of one file."""
+    """Reads one file line by line."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data = data
@@ -105,27 +105,13 @@ class _Reader:
 
     def model(self) -> LibsvmModel:
         self.header()
-        found = self.found
         kind, k = self.checked_type()
         n = self.checked_total(k)
         self.check_lists(kind, k, n)
         coef, SV, serial = self.vectors(k, n)
-        return LibsvmModel(
-            svm_type=kind,
-            kernel_type=found["kernel_type"],
-            rho=np.array(found["rho"], np.float64),
-            sv_coef=coef,
-            SV=SV,
-            serial=serial,
-            degree=found.get("degree", 3),
-            gamma=found.get("gamma", 0.0),
-            coef0=found.get("coef0", 0.0),
-            label=_maybe(found.get("label"), np.int64),
-            nr_sv=_maybe(found.get("nr_sv"), np.int64),
-            probA=_maybe(found.get("probA"), np.float64),
-            probB=_maybe(found.get("probB"), np.float64),
-            prob_density_marks=_maybe(found.get("prob_density_marks"), np.float64),
-        )
+        counts = ("nr_class", "total_sv")  # which the shape of the coefficients tells
+        fields = {name: self.found[name] for name in self.found if name not in counts}
+        return LibsvmModel(sv_coef=coef, SV=SV, serial=serial, **fields)
 
     # --- the header -----------------------------------------------------------------
 
@@ -161,11 +147,13 @@ class _Reader:
             self.found[keyword] = self.count(keyword, values[0])
         elif keyword in ("label", "nr_sv"):
             low = 0 if keyword == "nr_sv" else -LARGEST_INT - 1
-            self.found[keyword] = [self.count(keyword, one, low) for one in values]
+            counts = [self.count(keyword, one, low) for one in values]
+            self.found[keyword] = np.array(counts, np.int64)
         elif keyword in _SINGLE:
             self.found[keyword] = self.number(keyword, values[0])
         else:
-            self.found[keyword] = [self.number(keyword, one) for one in values]
+            numbers = [self.number(keyword, one) for one in values]
+            self.found[keyword] = np.array(numbers, np.float64)
 
     def choice(self, what: str, word: bytes, known: tuple[str, ...]) -> str:
         text = _text(word)
@@ -188,7 +176,7 @@ class _Reader:
             self.refuse(f"{keyword} {shown(_text(word))} must be a finite number")
         return value
 
-    # --- what the header has to agree with ------------------------------------------
+    # --- whether the header is consistent -------------------------------------------
 
     def checked_type(self) -> tuple[str, int]:
         """The machine, and its number of classes."""
@@ -219,7 +207,7 @@ class _Reader:
         return kind, k
 
     def checked_total(self, k: int) -> int:
-        """Number of support vectors, each of which takes two bytes a coefficient."""
+        """Number of support vectors; each takes at least two bytes a coefficient."""
         n: int = self.found["total_sv"]
         left = len(self.data) - self.at + 1
         if n * 2 * (k - 1) > left:
@@ -355,7 +343,3 @@ class _Reader:
 def _text(word: bytes) -> str:
     """A word, one letter a byte; no more of it than is compared or shown."""
     return word[:80].decode("latin-1")
-
-
-def _maybe(values: list[Any] | None, dtype: Any) -> Any:
-    return None if values is None else np.array(values, dtype)

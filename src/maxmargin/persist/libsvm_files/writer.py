@@ -1,8 +1,8 @@
 """:class:`LibsvmModel` → LIBSVM's model text, without losing a bit.
 
-LIBSVM writes coefficients with 17 digits, but the values of support vectors with 8, so
-that a model that was read back decides a little differently. Here every number has the
-fewest digits that bring back its bits.
+LIBSVM writes coefficients with 17 digits, but the values of support vectors with 8: a
+model that was read back decides a little differently. Here every number has the fewest
+digits that bring back its bits.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from maxmargin.data_files.opened import opened_for_writing
 from maxmargin.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from os import PathLike
     from typing import BinaryIO
 
     from maxmargin.persist.libsvm_files.layout import LibsvmModel
 
-_BLOCK = 1 << 10  # support vectors written at once
+_BLOCK = 1 << 10  # policy: support vectors written at a time
 
 
 def write_libsvm_model(
@@ -33,7 +33,7 @@ def write_libsvm_model(
     Parameters
     ----------
     model : LibsvmModel
-        What to write.
+        The model.
     target : path or binary file object
         Where to. A file of that name is replaced when the new one is complete; one that
         ends in .gz, .bz2 or .xz is packed, which LIBSVM does not read.
@@ -52,24 +52,24 @@ def write_libsvm_model(
 
 def _text(model: LibsvmModel) -> Iterator[bytes]:
     kernel = model.kernel_type
-    head: list[tuple[str, Iterable[Any] | None]] = [
-        ("svm_type", [model.svm_type]),
-        ("kernel_type", [kernel]),
-        ("degree", [model.degree] if kernel == "polynomial" else None),
-        ("gamma", [model.gamma] if kernel in ("polynomial", "rbf", "sigmoid") else None),
-        ("coef0", [model.coef0] if kernel in ("polynomial", "sigmoid") else None),
-        ("nr_class", [model.nr_class]),
-        ("total_sv", [model.total_sv]),
-        ("rho", model.rho.tolist()),
-        ("label", _listed(model.label)),
-        ("probA", _listed(model.probA)),
-        ("probB", _listed(model.probB)),
-        ("prob_density_marks", _listed(model.prob_density_marks)),
-        ("nr_sv", _listed(model.nr_sv)),
-    ]
+    head: dict[str, Any] = {
+        "svm_type": model.svm_type,
+        "kernel_type": kernel,
+        "degree": model.degree if kernel == "polynomial" else None,
+        "gamma": model.gamma if kernel in ("polynomial", "rbf", "sigmoid") else None,
+        "coef0": model.coef0 if kernel in ("polynomial", "sigmoid") else None,
+        "nr_class": model.nr_class,
+        "total_sv": model.total_sv,
+        "rho": model.rho,
+        "label": model.label,
+        "probA": model.probA,
+        "probB": model.probB,
+        "prob_density_marks": model.prob_density_marks,
+        "nr_sv": model.nr_sv,
+    }
     lines = [
-        " ".join([keyword, *map(_number, values)])
-        for keyword, values in head
+        " ".join([keyword, *map(_number, np.ravel(values).tolist())])
+        for keyword, values in head.items()
         if values is not None
     ]
     yield "\n".join([*lines, "SV", ""]).encode("ascii")
@@ -93,10 +93,6 @@ def _vector_lines(model: LibsvmModel, some: slice) -> Iterator[str]:
                 for column, value in zip(columns, values, strict=True)
             ]
         yield " ".join(words) + " \n"
-
-
-def _listed(values: Any) -> list[Any] | None:
-    return None if values is None else values.tolist()
 
 
 def _number(value: Any) -> str:

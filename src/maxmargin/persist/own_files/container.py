@@ -1,9 +1,9 @@
 """The zip around header and arrays: written by zipfile, read by a stricter reader.
 
-Of all that zip can be, one thing is accepted: ``header.json`` and ``arrays/0000.npy``,
-``arrays/0001.npy``, … in this order, stored as they are, one behind the other from the
-first byte to the directory, which ends the file. So no entry can claim more than is
-there, unpack to more, hide behind another, or have a name that leads elsewhere.
+The reader accepts one layout: ``header.json`` and ``arrays/0000.npy``,
+``arrays/0001.npy``, … in this order, uncompressed, one behind the other from the first
+byte to the directory, which ends the file. So no entry can claim more bytes than there
+are, unpack to more, hide behind another, or have a name that leads elsewhere.
 
 Format: PKWARE's APPNOTE 6.3, sections 4.3.7 (local headers), 4.3.12 (directory), 4.3.14
 to 4.3.16 (its end) and 4.5.3 (sizes from 4 GiB on).
@@ -16,14 +16,13 @@ import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.malformed import refuse, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-HEADER = "header.json"
-MOST_MEMBERS = 1_000_000
-_BLOCK = 1 << 24
+MOST_MEMBERS = 1_000_000  # policy
+_BLOCK = 1 << 24  # policy: bytes read or written at a time
 
 _END = struct.Struct("<4s4H2LH")
 _END64 = struct.Struct("<4sQ2H2L4Q")
@@ -34,18 +33,16 @@ _WIDE = 0xFFFFFFFF  # the number is in the extra field
 _MANY = 0xFFFF
 
 
-def array_name(number: int) -> str:
-    """The name of an array in the zip."""
-    return f"arrays/{number:04d}.npy"
+def _name_of(number: int) -> str:
+    """The name of an entry."""
+    return f"arrays/{number - 1:04d}.npy" if number else "header.json"
 
 
-def write_members(
-    file: IO[bytes], members: Iterable[tuple[str, Sequence[memoryview]]]
-) -> None:
-    """Write a zip whose bytes depend on names and contents alone."""
+def write_members(file: IO[bytes], bodies: Iterable[Sequence[memoryview]]) -> None:
+    """Write a zip of the header and the arrays; its bytes depend on them alone."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        for name, parts in members:
-            about = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+        for number, parts in enumerate(bodies):
+            about = zipfile.ZipInfo(_name_of(number), date_time=(1980, 1, 1, 0, 0, 0))
             about.create_system = 3
             about.external_attr = 0o100644 << 16
             about.file_size = sum(part.nbytes for part in parts)
@@ -56,7 +53,7 @@ def write_members(
 
 
 class _Member(NamedTuple):
-    """A line of the directory."""
+    """An entry, as the directory describes it."""
 
     name: bytes
     offset: int
@@ -66,7 +63,7 @@ class _Member(NamedTuple):
 
 
 class Container:
-    """A zip that is open; what is wrong with it is said as :class:`MalformedError`."""
+    """An open zip; every fault is refused."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -83,9 +80,9 @@ class Container:
         return self._members[number].size
 
     def reader(self, number: int) -> Callable[[memoryview], None]:
-        """A function that fills buffers with the entry, from its beginning on.
+        """Return a function that fills buffers with the entry, from its beginning on.
 
-        With its last byte the entry's checksum is compared.
+        At its last byte the entry's checksum is compared.
         """
         member = self._members[number]
         self._file.seek(self._begin(member))
@@ -99,12 +96,13 @@ class Container:
                 crc = zlib.crc32(part, crc)
             left -= buffer.nbytes
             if left == 0 and crc != member.crc:
-                msg = f"{member.name.decode()} does not have its checksum: it is damaged"
-                raise MalformedError(msg)
+                refuse(
+                    f"{member.name.decode()} does not have its checksum: it is damaged"
+                )
 
         return read_into
 
-    # --- what is believed of the zip --------------------------------------------------
+    # --- the layout -------------------------------------------------------------------
 
     def _take(self, offset: int, count: int) -> bytes:
         self._file.seek(offset)
@@ -117,32 +115,28 @@ class Container:
         while done < buffer.nbytes:
             count = self._file.readinto(buffer[done:])  # type: ignore[attr-defined]
             if not count:
-                msg = "it ends in the middle of an entry: the file is cut off"
-                raise MalformedError(msg)
+                refuse("it ends in the middle of an entry: the file is cut off")
             done += count
 
     def _directory(self) -> list[_Member]:
-        """The lines of the directory, whose names, sizes and places fit together."""
+        """Read the directory; names, sizes and places must fit together."""
         count, begin, end = self._end()
         if not 1 <= count <= MOST_MEMBERS:
-            msg = f"the zip claims {count} entries; there may be 1 to {MOST_MEMBERS}"
-            raise MalformedError(msg)
+            refuse(f"the zip claims {count} entries; there may be 1 to {MOST_MEMBERS}")
         if begin + count * _DIRECTORY.size > end:
-            msg = (
+            refuse(
                 f"the zip claims {count} entries, and its directory is too short for them"
             )
-            raise MalformedError(msg)
         raw = self._take(begin, end - begin)
         found, at = [], 0
         for number in range(count):
             member, at = _line(raw, at)
-            expected = HEADER if number == 0 else array_name(number - 1)
+            expected = _name_of(number)
             if member.name != expected.encode():
-                msg = (
+                refuse(
                     f"the zip has an entry {shown(member.name.decode('latin-1'))} where "
                     f"{expected!r} belongs; nothing else may be in it"
                 )
-                raise MalformedError(msg)
             found.append(member)
         starts = [member.offset for member in found] + [begin]
         laid = [
@@ -150,112 +144,96 @@ class Container:
         ]
         right = starts[0] == 0 and at == len(raw)
         if not right or any(one.offset + one.size >= one.end for one in laid):
-            msg = "the entries of the zip overlap, or do not lie one behind the other"
-            raise MalformedError(msg)
+            refuse("the entries of the zip overlap, or do not lie one behind the other")
         return laid
 
     def _end(self) -> tuple[int, int, int]:
         """Number of entries, and where the directory begins and ends."""
         end = self.size - _END.size
         if end < 0:
-            msg = "it is too short to be a model of maxmargin"
-            raise MalformedError(msg)
+            refuse("it is too short to be a model of maxmargin")
         sign, *disks, n_here, n, size, begin, comment = _END.unpack(
             self._take(end, _END.size)
         )
         if sign != b"PK\x05\x06":
-            msg = (
+            refuse(
                 "it is no model of maxmargin, or it is cut off: no zip ends where it ends"
             )
-            raise MalformedError(msg)
         locator = end - _LOCATOR.size
         if locator >= 0 and self._take(locator, 4) == b"PK\x06\x07":
             end, wide = self._wide_end(locator)
-            # What does not fit into the narrow fields is all ones there.
+            # Numbers that do not fit into the narrow fields are all ones there.
             narrow = (*disks, n_here, n, size, begin)
             most = (_MANY, _MANY, _MANY, _MANY, _WIDE, _WIDE)
             if any(min(x, m) != y for x, m, y in zip(wide, most, narrow, strict=True)):
-                msg = "the end of the zip contradicts itself"
-                raise MalformedError(msg)
+                refuse("the end of the zip contradicts itself")
             *disks, n_here, n, size, begin = wide
         if any(disks) or n_here != n or comment or begin + size != end:
-            msg = (
+            refuse(
                 "the end of the zip contradicts itself, or something is hidden around it"
             )
-            raise MalformedError(msg)
         return n, begin, end
 
     def _wide_end(self, locator: int) -> tuple[int, tuple[int, ...]]:
-        """The end of a zip with sizes from 4 GiB on: where it is, and its numbers."""
+        """The end of a zip with sizes from 4 GiB on: its place, and its numbers."""
         record = locator - _END64.size
         if record < 0:
-            msg = "it is too short for what it claims to hold"
-            raise MalformedError(msg)
+            refuse("it is too short for what it claims to hold")
         _, disk, place, n_disks = _LOCATOR.unpack(self._take(locator, _LOCATOR.size))
         sign, length, _, _, *numbers = _END64.unpack(self._take(record, _END64.size))
         right = sign == b"PK\x06\x06" and length == _END64.size - 12
         if not right or disk or place != record or n_disks != 1:
-            msg = "the end of the zip contradicts itself"
-            raise MalformedError(msg)
+            refuse("the end of the zip contradicts itself")
         return record, tuple(numbers)
 
     def _begin(self, member: _Member) -> int:
-        """Where the bytes of an entry begin; its own header must agree."""
+        """The place where the bytes of an entry begin; its own header must agree."""
         (sign, _, _, flags, method, _, _, crc, packed, size, n_name, n_extra) = (
             _LOCAL.unpack(self._take(member.offset, _LOCAL.size))
         )
         begin: int = member.offset + _LOCAL.size + n_name + n_extra
         if begin + member.size != member.end or n_name != len(member.name):
-            msg = "the entries of the zip overlap, or do not lie one behind the other"
-            raise MalformedError(msg)
+            refuse("the entries of the zip overlap, or do not lie one behind the other")
         rest = self._take(member.offset + _LOCAL.size, n_name + n_extra)
         sizes = _sizes(size, packed, 0, rest[n_name:])[:2]
         same = sign == b"PK\x03\x04" and flags == method == 0 and crc == member.crc
         if not same or rest[:n_name] != member.name or set(sizes) != {member.size}:
-            msg = f"the zip contradicts itself about {member.name.decode()}"
-            raise MalformedError(msg)
+            refuse(f"the zip contradicts itself about {member.name.decode()}")
         return begin
 
 
 def _line(raw: bytes, at: int) -> tuple[_Member, int]:
-    """One line of the directory, and where the next begins."""
+    """One line of the directory, and the place of the next."""
     if at + _DIRECTORY.size > len(raw):
-        msg = "the directory of the zip is cut off"
-        raise MalformedError(msg)
+        refuse("the directory of the zip is cut off")
     (sign, _, _, _, _, flags, method, _, _, crc, packed, size, n_name, n_extra,
      n_comment, disk, _, kind, offset) = _DIRECTORY.unpack_from(raw, at)  # fmt: skip
     begin = at + _DIRECTORY.size
     end = begin + n_name + n_extra + n_comment
     if sign != b"PK\x01\x02" or end > len(raw) or disk or n_comment:
-        msg = "the directory of the zip is damaged"
-        raise MalformedError(msg)
+        refuse("the directory of the zip is damaged")
     name = raw[begin : begin + n_name]
     if flags or method or kind >> 28 not in (0, 8):
-        msg = (
+        refuse(
             f"the entry {shown(name.decode('latin-1'))} is compressed, encrypted or no "
             "ordinary file; entries must be stored as they are"
         )
-        raise MalformedError(msg)
     size, packed, offset = _sizes(size, packed, offset, raw[begin + n_name : end])
     if size != packed:
-        msg = f"the entry {shown(name.decode('latin-1'))} has two sizes"
-        raise MalformedError(msg)
+        refuse(f"the entry {shown(name.decode('latin-1'))} has two sizes")
     return _Member(name, offset, size, crc, 0), end
 
 
 def _sizes(size: int, packed: int, offset: int, extra: bytes) -> tuple[int, int, int]:
-    """Sizes and offset, of which the extra field has those from 4 GiB on."""
+    """Sizes and offset; the extra field has those from 4 GiB on."""
     numbers = [size, packed, offset]
     wide = [place for place, number in enumerate(numbers) if number == _WIDE]
-    if not extra and not wide:
-        return size, packed, offset
-    if len(extra) != 4 + 8 * len(wide) or not wide:
-        msg = "an entry of the zip has an extra field that does not belong here"
-        raise MalformedError(msg)
-    tag, length, *values = struct.unpack(f"<2H{len(wide)}Q", extra)
-    if tag != 1 or length != 8 * len(wide):
-        msg = "an entry of the zip has an extra field that does not belong here"
-        raise MalformedError(msg)
-    for place, value in zip(wide, values, strict=True):
-        numbers[place] = value
+    if extra or wide:
+        n_bytes = 8 * len(wide)
+        right = wide and len(extra) == 4 + n_bytes
+        if not right or struct.unpack_from("<2H", extra) != (1, n_bytes):
+            refuse("an entry of the zip has an extra field that does not belong here")
+        values = struct.unpack_from(f"<{len(wide)}Q", extra, 4)
+        for place, value in zip(wide, values, strict=True):
+            numbers[place] = value
     return numbers[0], numbers[1], numbers[2]

@@ -11,7 +11,6 @@ import dataclasses
 import math
 import struct
 import warnings
-from enum import Enum
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -19,14 +18,24 @@ from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError, Stop
 from maxmargin.kernels import FunctionKernel, Kernel
-from maxmargin.persist.own_files.npy import is_allowed
-from maxmargin.persist.own_files.registry import OBJECTS, VALUES, name_of, parameters_of
-from maxmargin.persist.own_files.tags import DEEPEST, MODULES, MOST_JOBS, NOT_SAVED, TYPES
+from maxmargin.persist.own_files.npy import is_allowed, order_of
+from maxmargin.persist.own_files.registry import (
+    DEEPEST,
+    MODULES,
+    MOST_JOBS,
+    NOT_SAVED,
+    TYPES,
+    name_of,
+    objects,
+    parameters_of,
+    values,
+)
+from maxmargin.validation import is_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_EXACT = 1 << 53  # integers below are the same in every JSON reader
+_EXACT = 1 << 53  # rounding: integers below are the same in every JSON reader
 _SCALARS = "biufMm"
 
 
@@ -38,16 +47,16 @@ class Encoder:
         self._numbers: dict[int, int] = {}  # id of an array → its number
 
     def encode(self, value: Any, where: str, depth: int = 0) -> Any:
-        """The JSON of a value.
+        """Return the JSON of a value.
 
         Parameters
         ----------
         value : object
-            What to write.
+            Any value of a model.
         where : str
-            What it is called in errors, such as ``SVC.kernel``.
+            Its name in errors, such as ``SVC.kernel``.
         depth : int
-            How many values it is inside of.
+            How many values enclose it.
         """
         if value is None or type(value) in (bool, str):
             return value
@@ -57,12 +66,18 @@ class Encoder:
                 "holds itself; such a thing cannot be saved"
             )
             raise InputError(msg)
-        plain = _PLAIN.get(type(value))
-        if plain is not None:
-            return plain(value)
-        for test, method in _KINDS:
-            if test(value):
-                return method(self, value, where, depth + 1)
+        kind = type(value)
+        if kind in _PLAIN:
+            return _PLAIN[kind](value)
+        method = _BY_TYPE.get(kind) or next(
+            (method for test, method in _BY_TEST if test(value)), None
+        )
+        if method is not None:
+            return method(self, value, where, depth + 1)
+        for names, write in ((values(), Encoder._value), (objects(), Encoder._object)):
+            name = name_of(kind, names)
+            if name is not None:
+                return write(self, value, name, where, depth + 1)
         return self._unknown(value, where)
 
     # --- containers -------------------------------------------------------------------
@@ -98,9 +113,7 @@ class Encoder:
 
     def _array(self, value: Any, where: str, depth: int) -> Any:
         if value.dtype.kind == "O":
-            order = (
-                "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
-            )
+            order = order_of(value)
             items = list(value.reshape(-1, order=order))
             return {
                 "objects": {
@@ -148,10 +161,9 @@ class Encoder:
 
     # --- things with a name -----------------------------------------------------------
 
-    def _object(self, value: Any, where: str, depth: int) -> Any:
+    def _object(self, value: Any, name: str, where: str, depth: int) -> Any:
         """An estimator: its class, parameters and attributes."""
         kind = type(value)
-        name = name_of(kind, OBJECTS)
         parameters = parameters_of(kind)
         params: dict[str, Any] = {}
         attributes: dict[str, Any] = {}
@@ -178,18 +190,15 @@ class Encoder:
                     "the attribute to save it"
                 )
                 raise InputError(msg)
-            if key == "kernel" and key in parameters and _is_block_function(item):
+            if key == "kernel" and key in parameters and is_function(item):
                 encoded = _function(item, "callable")
             else:
                 encoded = self.encode(item, inside, depth)
             (params if key in parameters else attributes)[key] = encoded
         return {"object": {"class": name, "params": params, "attributes": attributes}}
 
-    def _value(self, value: Any, where: str, depth: int) -> Any:
-        """A kernel, solver, certificate or calibrator: what its constructor is given."""
-        kind = type(value)
-        if isinstance(value, FunctionKernel):
-            return _function(value.function, "kernel")
+    def _value(self, value: Any, name: str, where: str, depth: int) -> Any:
+        """A kernel, solver, certificate or calibrator: its constructor's arguments."""
         if isinstance(value, Kernel):
             arguments = value._arguments()
         elif dataclasses.is_dataclass(value):
@@ -200,11 +209,13 @@ class Encoder:
             }
         else:
             arguments = value._asdict()
-        inside = {
-            key: self.encode(item, f"{where}.{key}", depth)
+        inside = {  # why a run ended is a sentence in certificates
+            key: self.encode(
+                item.value if isinstance(item, Stop) else item, f"{where}.{key}", depth
+            )
             for key, item in arguments.items()
         }
-        return {"value": {"class": name_of(kind, VALUES), "arguments": inside}}
+        return {"value": {"class": name, "arguments": inside}}
 
     def _random(self, value: Any, where: str, depth: int) -> Any:
         """The state of a random generator, so that draws go on where they were."""
@@ -243,24 +254,11 @@ def _float(value: float) -> Any:
     return {"float": known.get(bits, "nan" if bits == "7ff8000000000000" else bits)}
 
 
-def _type(self: Encoder, value: Any, where: str, depth: int) -> Any:  # noqa: ARG001
-    return {"type": next(name for name, kind in TYPES.items() if kind is value)}
-
-
 def _dtype(self: Encoder, value: Any, where: str, depth: int) -> Any:  # noqa: ARG001
     if value.str != "|O" and not is_allowed(value):
         msg = f"{where} is the dtype {value}, which cannot be saved"
         raise InputTypeError(msg)
     return {"dtype": value.str}
-
-
-def _module(self: Encoder, value: Any, where: str, depth: int) -> Any:  # noqa: ARG001
-    return {"module": next(name for name, one in MODULES.items() if one is value)}
-
-
-def _is_block_function(value: Any) -> bool:
-    """Whether a kernel is a function k(A, B) of the user's, not a kernel object."""
-    return callable(value) and not isinstance(value, Kernel)
 
 
 def _function(function: Any, kind: str) -> dict[str, Any]:
@@ -288,39 +286,34 @@ _PLAIN: dict[type, Any] = {
     bytes: lambda value: {"bytes": base64.b64encode(value).decode("ascii")},
 }
 
-# Who writes what; the first that fits. Subclasses of plain types are not plain.
-_KINDS: list[tuple[Any, Any]] = [
-    (lambda value: type(value) is list, Encoder._list),
-    (lambda value: type(value) is tuple, Encoder._tuple),
-    (lambda value: type(value) is dict, Encoder._dict),
-    (lambda value: type(value) in (set, frozenset), Encoder._set),
-    (lambda value: type(value) is slice, Encoder._slice),
-    (lambda value: type(value) in (np.ndarray, np.memmap), Encoder._array),
+_TYPE_NAMES = {kind: name for name, kind in TYPES.items()}
+
+# The writer of each type. Subclasses of plain types are not plain.
+_BY_TYPE: dict[type, Any] = {
+    list: Encoder._list,
+    tuple: Encoder._tuple,
+    dict: Encoder._dict,
+    set: Encoder._set,
+    frozenset: Encoder._set,
+    slice: Encoder._slice,
+    np.ndarray: Encoder._array,
+    np.memmap: Encoder._array,
+    np.random.RandomState: Encoder._random,
+    np.random.Generator: Encoder._random,
+    Stop: lambda self, value, *_: {"stop": value.name},  # noqa: ARG005
+    FunctionKernel: lambda self, value, *_: _function(value.function, "kernel"),  # noqa: ARG005
+}
+_BY_TEST: list[tuple[Any, Any]] = [
     (lambda value: isinstance(value, np.generic), Encoder._scalar),
     (sparse.issparse, Encoder._sparse),
     (lambda value: isinstance(value, np.dtype), _dtype),
-    (lambda value: isinstance(value, type) and value in TYPES.values(), _type),
-    (lambda value: any(value is one for one in MODULES.values()), _module),
     (
-        lambda value: type(value) in (np.random.RandomState, np.random.Generator),
-        Encoder._random,
+        lambda value: isinstance(value, type) and value in _TYPE_NAMES,
+        lambda self, value, *_: {"type": _TYPE_NAMES[value]},  # noqa: ARG005
     ),
     (
-        lambda value: type(value) is Stop,
-        lambda self, value, where, depth: {"stop": value.name},  # noqa: ARG005
-    ),
-    (lambda value: type(value) is FunctionKernel, Encoder._value),
-    (
-        lambda value: not isinstance(value, type | Enum) and _named(value, VALUES),
-        Encoder._value,
-    ),
-    (
-        lambda value: not isinstance(value, type) and _named(value, OBJECTS),
-        Encoder._object,
+        lambda value: any(value is one for one in MODULES.values()),
+        lambda self, value, *_: {"module": value.__name__},  # noqa: ARG005
     ),
     (_is_pandas_index, Encoder._index),
 ]
-
-
-def _named(value: Any, table: dict[str, str]) -> bool:
-    return name_of(type(value), table) is not None

@@ -1,4 +1,4 @@
-"""A fingerprint of data: whether a model was learnt from these rows and labels."""
+"""A fingerprint of data: it tells whether a model was learnt from these rows."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from scipy import sparse
 from maxmargin.data_files.table import Table
 from maxmargin.errors import InputError, InputTypeError
 
-_BLOCK = 1 << 20  # values of dense rows that are looked at together
+_BLOCK = 1 << 20  # policy: values of dense rows that are hashed at a time
 
 
 def data_hash(X: Any, y: Any = None) -> str:
-    """SHA-256 of rows and labels, which does not depend on how they are stored.
+    """Return the SHA-256 of rows and labels; it does not depend on how they are stored.
 
-    Hashed are the number of rows and columns; then, as float64, everything that is not 0,
-    row by row, with its column; and the labels. So a dense and a sparse matrix, float32
-    and float64, C and Fortran order of the same numbers have the same hash; another
-    number, row, order of rows or label has another one. NaN is one value. Integers beyond
-    2⁵³ count as the nearest float64. docs/format.md has the bytes.
+    The hash covers the number of rows and columns; then, as float64, all values other
+    than 0, row by row, with their columns; and the labels. So dense and sparse matrices,
+    float32 and float64, C and Fortran order of the same numbers have the same hash;
+    another number, row, order of rows or label has another one. NaN is one value.
+    Integers beyond 2⁵³ count as the nearest float64. docs/format.md has the bytes.
 
     A table (pandas, polars, Arrow) is hashed by columns, each with its name: numbers as
-    above, all other values as text, with what is missing marked. What
-    :func:`maxmargin.data_files.read_table` returns is hashed with its target, so that the
-    hash in a model of ``maxmargin train`` can be recomputed from the file.
+    above, all other values as text; missing values are marked. A table of
+    :func:`maxmargin.data_files.read_table` is hashed with its target, so that the hash in
+    a model of ``maxmargin train`` can be recomputed from the file.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def data_hash(X: Any, y: Any = None) -> str:
 
 
 def _of_matrix(X: Any) -> bytes:
-    """Shape, then hashes of counts in rows, columns, and values that are not 0."""
+    """Shape, then hashes of the counts in rows, the columns and values other than 0."""
     if sparse.issparse(X):
         rows = X.tocsr()
     else:
@@ -90,8 +90,7 @@ def _of_matrix(X: Any) -> bytes:
         columns.update(block.indices.astype("<i8").tobytes())
         values.update(_as_float64(block.data))
     parts = (counts.digest(), columns.digest(), values.digest())
-    shape = b"".join(int(size).to_bytes(8, "little") for size in (n, d))
-    return b"rows" + shape + b"".join(parts)
+    return b"".join([b"rows", _bytes_of(n), _bytes_of(d), *parts])
 
 
 def _as_float64(values: Any) -> bytes:
@@ -104,7 +103,7 @@ def _as_float64(values: Any) -> bytes:
 
 
 def _of_column(values: Any, name: str) -> bytes:
-    """Numbers as float64; anything else as text, length first, missing values marked."""
+    """Numbers as float64; other values as text, length first, missing values marked."""
     given = values.to_numpy() if hasattr(values, "to_numpy") else values
     column = np.asarray(given)
     if column.ndim == 2 and column.shape[1] == 1:
@@ -112,9 +111,9 @@ def _of_column(values: Any, name: str) -> bytes:
     if column.ndim != 1:
         msg = f"{name} has shape {column.shape}: give one value a row"
         raise InputError(msg)
-    told = column.size.to_bytes(8, "little")
+    size = _bytes_of(column.size)
     if column.dtype.kind in "biuf":
-        return b"numbers" + told + hashlib.sha256(_as_float64(column)).digest()
+        return b"numbers" + size + hashlib.sha256(_as_float64(column)).digest()
     texts = hashlib.sha256()
     for value in column.tolist():
         if (
@@ -122,11 +121,19 @@ def _of_column(values: Any, name: str) -> bytes:
             or (isinstance(value, float) and math.isnan(value))
             or type(value).__name__ in ("NAType", "NaTType")
         ):
-            texts.update((2**64 - 1).to_bytes(8, "little"))
-            continue
-        letters = str(value).encode("utf-8", "surrogatepass")
-        texts.update(len(letters).to_bytes(8, "little") + letters)
-    return b"texts" + told + texts.digest()
+            texts.update(_bytes_of(2**64 - 1))
+        else:
+            texts.update(_text(value))
+    return b"texts" + size + texts.digest()
+
+
+def _bytes_of(count: int) -> bytes:
+    return int(count).to_bytes(8, "little")
+
+
+def _text(value: Any) -> bytes:
+    letters = str(value).encode("utf-8", "surrogatepass")
+    return _bytes_of(len(letters)) + letters
 
 
 def _is_table(X: Any) -> bool:
@@ -142,7 +149,5 @@ def _of_table(X: Any) -> bytes:
         names = X.column_names if hasattr(X, "column_names") else list(X.columns)
     whole = hashlib.sha256()
     for name in names:
-        letters = str(name).encode("utf-8", "surrogatepass")
-        whole.update(len(letters).to_bytes(8, "little") + letters)
-        whole.update(_of_column(X[name], str(name)))
-    return b"table" + len(names).to_bytes(8, "little") + whole.digest()
+        whole.update(_text(name) + _of_column(X[name], str(name)))
+    return b"table" + _bytes_of(len(names)) + whole.digest()

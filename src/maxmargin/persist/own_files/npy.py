@@ -1,7 +1,7 @@
-"""Arrays as npy, version 1.0, whose header is compared and never parsed.
+"""Arrays as npy, version 1.0; the npy header is compared and never parsed.
 
-What an array is (dtype, shape, order) is said in the JSON header; the npy header must say
-the same, so that any NumPy can read the entry, and nothing is ever evaluated.
+The JSON header has the dtype, shape and order of every array. The npy header must say the
+same, so that any NumPy can read the entry, and nothing is ever evaluated.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+from maxmargin.persist.own_files.malformed import refuse, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,11 @@ _MAGIC = b"\x93NUMPY\x01\x00"
 _ALIGN = 64
 _MOST_AXES = 32  # NumPy 1's limit
 _LAST_CHARACTER = 0x10FFFF
+_DIGEST = re.compile("[0-9a-f]{64}")
 
 
 class ArrayLine(NamedTuple):
-    """A line of the table of arrays."""
+    """An entry of the table of arrays."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -41,7 +42,7 @@ class ArrayLine(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """Length of the values: an integer of Python's, which does not overflow."""
+        """Length of the values; Python's integers do not overflow."""
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def text(self) -> bytes:
@@ -55,20 +56,33 @@ class ArrayLine(NamedTuple):
 def checked_dtype(name: object) -> np.dtype[Any]:
     """The dtype of a name, if arrays of it may be in a file."""
     if not isinstance(name, str) or not _PLAIN.match(name):
-        msg = (
+        refuse(
             f"an array has the dtype {shown(name)}; allowed are booleans, integers, "
             "floats, text, bytes and times"
         )
-        raise MalformedError(msg)
     try:
         dtype = np.dtype(name)
     except (TypeError, ValueError) as error:  # an unknown unit of time, a huge text
-        msg = f"an array has the dtype {shown(name)}, which NumPy does not know"
-        raise MalformedError(msg) from error
+        refuse(f"an array has the dtype {shown(name)}, which NumPy does not know", error)
     if dtype.str != name:
-        msg = f"an array has the dtype {shown(name)}; {dtype.str!r} is how to write it"
-        raise MalformedError(msg)
+        refuse(f"an array has the dtype {shown(name)}; {dtype.str!r} is how to write it")
     return dtype
+
+
+def is_shape(value: Any) -> bool:
+    """Whether a value of JSON lists the sizes of an array's axes."""
+    listed = isinstance(value, list) and len(value) <= _MOST_AXES
+    return listed and all(type(n) is int and 0 <= n < 1 << 63 for n in value)
+
+
+def is_digest(value: object) -> bool:
+    """Whether a value of JSON is a SHA-256."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def order_of(array: NDArray[Any]) -> Literal["C", "F"]:
+    """The order in which an array's values are written."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
 
 
 def is_allowed(dtype: np.dtype[Any]) -> bool:
@@ -78,14 +92,13 @@ def is_allowed(dtype: np.dtype[Any]) -> bool:
 
 
 def described(array: NDArray[Any]) -> tuple[ArrayLine, NDArray[np.uint8]]:
-    """The line of an array, and its values as bytes; copied only if scattered."""
-    order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
-    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+    """The line of an array, and its values as bytes, without a copy where possible."""
+    order = order_of(array)
+    if not array.flags.forc:
         array = array.copy(order="C")
     flat = array.reshape(-1, order="A").view(np.uint8)
     digest = hashlib.sha256(flat.data).hexdigest()
-    shape = tuple(int(size) for size in array.shape)
-    return ArrayLine(array.dtype.str, shape, order, digest), flat
+    return ArrayLine(array.dtype.str, array.shape, order, digest), flat
 
 
 def pieces(line: ArrayLine, flat: NDArray[np.uint8]) -> list[memoryview]:
@@ -101,80 +114,64 @@ def pieces(line: ArrayLine, flat: NDArray[np.uint8]) -> list[memoryview]:
 def restored(
     line: ArrayLine, n_bytes: int, read_into: Callable[[memoryview], None]
 ) -> NDArray[Any]:
-    """Read an npy file of ``n_bytes`` whose header must be that of its line.
+    """Read an npy file of ``n_bytes``, whose header must agree with the array's line.
 
-    Memory is allocated after the lengths are known to agree.
+    Memory is allocated only after the lengths agree.
     """
     head = bytearray(len(_MAGIC) + 2)
     if n_bytes < len(head):
-        msg = f"an array has {n_bytes} bytes, too few for an npy header"
-        raise MalformedError(msg)
+        refuse(f"an array has {n_bytes} bytes, too few for an npy header")
     read_into(memoryview(head))
     length = int.from_bytes(head[-2:], "little")
     n_values = n_bytes - len(head) - length
     if not head.startswith(_MAGIC) or n_values != line.n_bytes:
-        msg = (
+        refuse(
             f"an array of {line.dtype} and shape {shown(line.shape)} needs "
             f"{line.n_bytes} bytes behind an npy header of version 1.0, and there are "
             f"{max(0, n_values)}"
         )
-        raise MalformedError(msg)
     text = bytearray(length)
     read_into(memoryview(text))
     if bytes(text).rstrip(b" \n") != line.text():
-        msg = f"an npy header says {shown(bytes(text))}, the JSON header {line.text()!r}"
-        raise MalformedError(msg)
+        refuse(
+            f"an npy header says {shown(bytes(text))}, the JSON header {line.text()!r}"
+        )
     try:
         array = np.empty(line.shape, dtype=line.dtype, order=line.order)  # type: ignore[call-overload]
-    except ValueError as error:  # axes whose product overflows beside a 0
-        msg = f"an array has the shape {shown(line.shape)}, which is too large"
-        raise MalformedError(msg) from error
+    except ValueError as error:  # the product of the axes beside a 0 overflows
+        refuse(f"an array has the shape {shown(line.shape)}, which is too large", error)
     flat = array.reshape(-1, order="A").view(np.uint8)
     if array.nbytes != line.n_bytes:
-        msg = f"an array of {line.dtype} and shape {shown(line.shape)} has no such size"
-        raise MalformedError(msg)
-    values = flat.data
-    read_into(values)
-    if hashlib.sha256(values).hexdigest() != line.sha256:
-        msg = "the values of an array do not have their SHA-256: the file is damaged"
-        raise MalformedError(msg)
+        refuse(f"an array of {line.dtype} and shape {shown(line.shape)} has no such size")
+    read_into(flat.data)
+    if hashlib.sha256(flat.data).hexdigest() != line.sha256:
+        refuse("the values of an array do not have their SHA-256: the file is damaged")
     check_values(array)
-    found: NDArray[Any] = array
-    return found
+    return array  # type: ignore[no-any-return]
 
 
 def check_values(array: NDArray[Any]) -> None:
-    """Bits that are no value of their dtype, which NumPy would believe."""
-    kind = array.dtype.kind
-    if kind not in "bU" or not array.size:
-        return
+    """Refuse bits that are no value of their dtype: NumPy does not check them."""
     flat = array.reshape(-1, order="A")
-    if kind == "b" and flat.view(np.uint8).max() > 1:
-        msg = "an array of booleans holds other bytes than 0 and 1"
-        raise MalformedError(msg)
-    if kind == "U":
+    if array.dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
+        refuse("an array of booleans holds other bytes than 0 and 1")
+    if array.dtype.kind == "U":
         letters = flat.view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-        if letters.max() > _LAST_CHARACTER:
-            msg = "an array of text holds numbers that are no characters"
-            raise MalformedError(msg)
+        if letters.max(initial=0) > _LAST_CHARACTER:
+            refuse("an array of text holds numbers that are no characters")
 
 
 def line_of(entry: object) -> ArrayLine:
     """A line of the table of arrays in the JSON header, checked."""
     fields = set(ArrayLine._fields)
     if not isinstance(entry, dict) or set(entry) != fields:
-        msg = f"an entry of the table of arrays must have {', '.join(sorted(fields))}"
-        raise MalformedError(msg)
+        refuse(f"an entry of the table of arrays must have {', '.join(sorted(fields))}")
     shape, order, digest = entry["shape"], entry["order"], entry["sha256"]
     dtype = checked_dtype(entry["dtype"])
-    right = isinstance(shape, list) and len(shape) <= _MOST_AXES
-    if not right or not all(type(n) is int and 0 <= n < 1 << 63 for n in shape):
-        msg = f"an array has the shape {shown(shape)}: no list of counts"
-        raise MalformedError(msg)
+    if not is_shape(shape):
+        refuse(f"an array has the shape {shown(shape)}: no list of counts")
     if order not in ("C", "F"):
-        msg = f"an array has the order {shown(order)}: it must be 'C' or 'F'"
-        raise MalformedError(msg)
-    if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
-        msg = f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16"
-        raise MalformedError(msg)
+        refuse(f"an array has the order {shown(order)}: it must be 'C' or 'F'")
+    if not is_digest(digest):
+        refuse(f"an array has the SHA-256 {shown(digest)}: 64 digits of base 16")
     return ArrayLine(dtype.str, tuple(shape), order, digest)

@@ -1,56 +1,57 @@
-"""The classes that may be in a file: a name never seen here is never imported.
+"""What a file may name: classes, types, modules. Nothing else is ever imported.
 
-Two kinds. *Objects* (estimators, and what watches them) are restored attribute by
-attribute, as they were. *Values* (kernels, solvers, certificates, calibrators) are made
-by their constructors, which check what they are given.
+Classes are of two kinds. *Objects* (estimators and their observers) are restored
+attribute by attribute, as they were. *Values* (kernels, solvers, certificates,
+calibrators) are made by their constructors, which check what they are given.
+
+Machines and solvers come from their registries (:mod:`maxmargin._registry`), which are
+asked anew every time: a file may also name a class that another package has registered.
+All other classes are listed here.
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from maxmargin.persist.own_files.malformed import MalformedError, shown
+import numpy as np
+
+from maxmargin.persist.own_files.malformed import refuse, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from maxmargin._registry import Registry
+
+DEEPEST = 100  # policy: how many values may enclose one
+MOST_JOBS = 1024  # policy: joblib starts as many processes as n_jobs says
+
+Names: TypeAlias = "dict[str, Callable[[], Any]]"
+"""Names in files, each with the function that imports its class."""
+
+_SKLEARN = {
+    "compose": ("ColumnTransformer", "make_column_selector"),
+    "decomposition": ("PCA", "TruncatedSVD"),
+    "feature_extraction.text": ("CountVectorizer", "TfidfTransformer", "TfidfVectorizer"),
+    "impute": ("MissingIndicator", "SimpleImputer"),
+    "pipeline": ("Pipeline",),
+    # "passthrough" of a ColumnTransformer is a FunctionTransformer without a function;
+    # with one it is refused, as functions are.
+    "preprocessing": (
+        "FunctionTransformer", "LabelEncoder", "MaxAbsScaler", "MinMaxScaler",
+        "Normalizer", "OneHotEncoder", "OrdinalEncoder", "RobustScaler", "StandardScaler",
+    ),
+}  # fmt: skip
 
 # name in files → module that has the class today
-OBJECTS = {
-    "maxmargin.AveragedSGDClassifier": "maxmargin.estimators.linear.averaged_sgd",
-    "maxmargin.LinearSVC": "maxmargin.estimators.linear.svc",
-    "maxmargin.LinearSVR": "maxmargin.estimators.linear.svr",
-    "maxmargin.NuSVC": "maxmargin.estimators.kernel.nu_svc",
-    "maxmargin.NuSVR": "maxmargin.estimators.kernel.nu_svr",
-    "maxmargin.OneClassSVM": "maxmargin.estimators.kernel.one_class",
-    "maxmargin.PegasosClassifier": "maxmargin.estimators.linear.pegasos",
-    "maxmargin.SVC": "maxmargin.estimators.kernel.svc",
-    "maxmargin.SVDD": "maxmargin.estimators.kernel.svdd",
-    "maxmargin.SVR": "maxmargin.estimators.kernel.svr",
-    "maxmargin.data_files.TableEncoder": "maxmargin.data_files.columns.encoder",
-    "maxmargin.observers.History": "maxmargin.observers.history",
-    "sklearn.compose.ColumnTransformer": "sklearn.compose",
-    "sklearn.compose.make_column_selector": "sklearn.compose",
-    "sklearn.decomposition.PCA": "sklearn.decomposition",
-    "sklearn.decomposition.TruncatedSVD": "sklearn.decomposition",
-    "sklearn.feature_extraction.text.CountVectorizer": "sklearn.feature_extraction.text",
-    "sklearn.feature_extraction.text.TfidfTransformer": "sklearn.feature_extraction.text",
-    "sklearn.feature_extraction.text.TfidfVectorizer": "sklearn.feature_extraction.text",
-    "sklearn.impute.MissingIndicator": "sklearn.impute",
-    "sklearn.impute.SimpleImputer": "sklearn.impute",
-    "sklearn.pipeline.Pipeline": "sklearn.pipeline",
-    # "passthrough" of a ColumnTransformer is one without a function; with one it is
-    # refused, as functions are.
-    "sklearn.preprocessing.FunctionTransformer": "sklearn.preprocessing",
-    "sklearn.preprocessing.LabelEncoder": "sklearn.preprocessing",
-    "sklearn.preprocessing.MaxAbsScaler": "sklearn.preprocessing",
-    "sklearn.preprocessing.MinMaxScaler": "sklearn.preprocessing",
-    "sklearn.preprocessing.Normalizer": "sklearn.preprocessing",
-    "sklearn.preprocessing.OneHotEncoder": "sklearn.preprocessing",
-    "sklearn.preprocessing.OrdinalEncoder": "sklearn.preprocessing",
-    "sklearn.preprocessing.RobustScaler": "sklearn.preprocessing",
-    "sklearn.preprocessing.StandardScaler": "sklearn.preprocessing",
+_OBJECTS = {
+    "maxmargin.data_files.TableEncoder": "maxmargin.data_files",
+    "maxmargin.observers.History": "maxmargin.observers",
+    **{f"sklearn.{at}.{one}": f"sklearn.{at}" for at in _SKLEARN for one in _SKLEARN[at]},
 }
-
-VALUES = {
+_VALUES = {
     "maxmargin.Certificate": "maxmargin.certificate",
     "maxmargin.kernels.ChiSquared": "maxmargin.kernels.objects",
     "maxmargin.kernels.Laplacian": "maxmargin.kernels.objects",
@@ -63,61 +64,90 @@ VALUES = {
     "maxmargin.kernels.Scaled": "maxmargin.kernels.algebra",
     "maxmargin.kernels.Sigmoid": "maxmargin.kernels.objects",
     "maxmargin.kernels.Sum": "maxmargin.kernels.algebra",
-    "maxmargin.probability.Isotonic": "maxmargin.probability.isotonic",
-    "maxmargin.probability.Sigmoid": "maxmargin.probability.platt",
-    "maxmargin.solvers.Chunking": "maxmargin.solvers.lectures.chunking",
-    "maxmargin.solvers.CoordinateAscent": "maxmargin.solvers.lectures.coordinate_ascent",
-    "maxmargin.solvers.CrammerSinger": "maxmargin.solvers.classes.crammer_singer",
-    "maxmargin.solvers.Decomposition": "maxmargin.solvers.lectures.decomposition",
-    "maxmargin.solvers.Pegasos": "maxmargin.solvers.lectures.pegasos",
-    "maxmargin.solvers.PlattSmo": "maxmargin.solvers.lectures.smo_platt",
-    "maxmargin.solvers.QuadraticProgram": "maxmargin.solvers.oracle.qp",
-    "maxmargin.solvers.SimpleSmo": "maxmargin.solvers.lectures.smo_simple",
-    "maxmargin.solvers.Smo": "maxmargin.solvers.lectures.smo",
-    "maxmargin.solvers.ThroughWeights": "maxmargin.solvers.linear.through_weights",
-    "maxmargin.solvers.WorkingSetSmo": "maxmargin.solvers.smo.working_set",
-    "maxmargin.solvers.linear.AveragedSgd": "maxmargin.solvers.linear.stochastic.averaged_sgd",  # noqa: E501
-    "maxmargin.solvers.linear.DualDescent": "maxmargin.solvers.linear.descent.dual_descent",  # noqa: E501
-    "maxmargin.solvers.linear.GramSmo": "maxmargin.solvers.linear.gram",
-    "maxmargin.solvers.linear.InteriorPoint": "maxmargin.solvers.linear.interior_point",
-    "maxmargin.solvers.linear.JointNewton": "maxmargin.solvers.linear.classes.newton",
-    "maxmargin.solvers.linear.JointRelay": "maxmargin.solvers.linear.classes.class_relay",
-    "maxmargin.solvers.linear.LassoDescent": "maxmargin.solvers.linear.l1.descent",
-    "maxmargin.solvers.linear.LassoInterior": "maxmargin.solvers.linear.l1.interior",
-    "maxmargin.solvers.linear.LassoNewton": "maxmargin.solvers.linear.l1.newton",
-    "maxmargin.solvers.linear.LassoRelay": "maxmargin.solvers.linear.l1.l1_relay",
-    "maxmargin.solvers.linear.LinearCrammerSinger": (
-        "maxmargin.solvers.linear.classes.crammer_singer"
-    ),
-    "maxmargin.solvers.linear.LinearPegasos": "maxmargin.solvers.linear.stochastic.pegasos",  # noqa: E501
-    "maxmargin.solvers.linear.Newton": "maxmargin.solvers.linear.newton.newton",
-    "maxmargin.solvers.linear.NewtonCg": "maxmargin.solvers.linear.newton.newton_cg",
-    "maxmargin.solvers.linear.ProximalNewton": "maxmargin.solvers.linear.newton.proximal_newton",  # noqa: E501
-    "maxmargin.solvers.linear.TwoClasses": "maxmargin.solvers.linear.two_classes",
+    "maxmargin.probability.Isotonic": "maxmargin.probability",
+    "maxmargin.probability.Sigmoid": "maxmargin.probability",
     "maxmargin.solvers.linear.Walk": "maxmargin.solvers.linear.stochastic.walk",
-    "maxmargin.theory.DescentBound": "maxmargin.theory.descent",
+    "maxmargin.theory.DescentBound": "maxmargin.theory",
 }
 
 
-def name_of(kind: type, table: dict[str, str]) -> str | None:
+# Types that a parameter may be, such as dtype=np.float64 of scikit-learn's encoders.
+TYPES = {
+    **{kind.__name__: kind for kind in (bool, bytes, float, int, object, str)},
+    **{
+        f"numpy.{kind.__name__}": kind
+        for kind in (
+            np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16,
+            np.uint32, np.uint64, np.float16, np.float32, np.float64, np.str_, np.bytes_,
+            np.object_, np.datetime64, np.timedelta64, np.number, np.integer,
+            np.signedinteger, np.unsignedinteger, np.floating, np.inexact, np.generic,
+            np.character, np.flexible,
+        )
+    },
+}  # fmt: skip
+
+MODULES = {"numpy.random": np.random}
+
+# Attributes that mean nothing in another process: where an object lay in memory, and its
+# observers; a cache folder is read by pickle, so a file may not name one.
+NOT_SAVED = {
+    "_stop_words_id": "",
+    "_watched": "",
+    "_sklearn_version": "",
+    "_skl_callbacks": "scikit-learn's callbacks",
+    "callbacks": "callbacks",
+    "memory": "the cache (memory)",
+}
+
+
+def objects() -> Names:
+    """The classes that are restored attribute by attribute."""
+    from maxmargin.estimators import MACHINES
+
+    return _names(_OBJECTS, MACHINES)
+
+
+def values() -> Names:
+    """The classes that are made by their constructors."""
+    from maxmargin.solvers import SOLVERS
+    from maxmargin.solvers.linear import LINEAR_SOLVERS
+
+    return _names(_VALUES, SOLVERS, LINEAR_SOLVERS)
+
+
+def _names(homes: dict[str, str], *registries: Registry) -> Names:
+    return {name: partial(_imported, name, home) for name, home in homes.items()} | {
+        name: partial(registry.load, title)
+        for registry in registries
+        for name, title in registry.names_in_files().items()
+    }
+
+
+def _imported(name: str, home: str) -> Any:
+    return getattr(importlib.import_module(home), name.rpartition(".")[2])
+
+
+def name_of(kind: type, names: Names) -> str | None:
     """The name of a class in files, if it has one there; a subclass has none."""
-    for name, module in table.items():
-        if name.rpartition(".")[2] != kind.__name__:
-            continue
-        if getattr(importlib.import_module(module), kind.__name__) is kind:
+    for name, load in names.items():
+        if name.rpartition(".")[2] == kind.__name__ and load() is kind:
             return name
     return None
 
 
-def resolved(name: object, table: dict[str, str]) -> Any:
-    """The class of a name in a file."""
-    if not isinstance(name, str) or name not in table:
-        msg = (
+def check_known(name: object, names: Names) -> None:
+    """Refuse a name that no class has; nothing is imported."""
+    if not isinstance(name, str) or name not in names:
+        refuse(
             f"it holds a {shown(name)}, which is no class that this version of maxmargin "
-            "restores"
+            "restores; if a module of your own registers it, import that module first"
         )
-        raise MalformedError(msg)
-    return getattr(importlib.import_module(table[name]), name.rpartition(".")[2])
+
+
+def resolved(name: Any, names: Names) -> Any:
+    """The class of a name in a file."""
+    check_known(name, names)
+    return names[name]()
 
 
 def parameters_of(kind: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""What a model is, in words and figures: written beside it for people who look inside.
+"""The description of a model in words and figures, written beside it for people.
 
-It is plain JSON, and restores nothing: :func:`maxmargin.persist.load` reads the model
+It is plain JSON and restores nothing: :func:`maxmargin.persist.load` reads the model
 itself. Numbers that JSON does not have are the words inf, -inf and nan.
 """
 
@@ -15,20 +15,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.certificate import Certificate
-from maxmargin.persist.own_files.malformed import MalformedError, shown
-from maxmargin.persist.own_files.registry import OBJECTS, name_of, parameters_of
+from maxmargin.persist.own_files.malformed import refuse, shown
+from maxmargin.persist.own_files.registry import (
+    check_known,
+    name_of,
+    objects,
+    parameters_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_NAMES = 1000  # classes and columns that are listed
-_LONGEST = 200
+_MOST_NAMES = 1000  # policy: classes and columns that are listed
+_LONGEST = 200  # policy: letters of a value
 _WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _LISTS = ("classes", "feature_names")
 
 
 def summary_of(estimator: Any) -> dict[str, Any]:
-    """Everything that can be said of a model without its arrays.
+    """Describe a model without its arrays.
 
     Returns
     -------
@@ -37,15 +42,14 @@ def summary_of(estimator: Any) -> dict[str, Any]:
         ``steps``, the preprocessing in front of it, each with ``name``, ``class`` and
         ``parameters`` (those that are not the default); ``certificate``, its figures, or
         None; ``n_support_vectors``, one count for each class; ``classes``,
-        ``n_features``, ``feature_names`` of the whole model; None where there is no
-        such thing.
+        ``n_features``, ``feature_names`` of the whole model; None where a model has none.
     """
     machine, steps = _parts(estimator)
     certificate = vars(machine).get("certificate_")
     support = np.asarray(vars(machine).get("n_support_"))
     classes = getattr(machine, "classes_", None)
     return {
-        "class": name_of(type(machine), OBJECTS),
+        "class": name_of(type(machine), objects()),
         "parameters": _parameters(machine, changed=False),
         "steps": steps,
         "certificate": _figures(certificate)
@@ -61,12 +65,12 @@ def summary_of(estimator: Any) -> dict[str, Any]:
 
 
 def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """The machine at the end, and what is in front of it."""
+    """The machine at the end, and the steps in front of it."""
     steps = []
     machine = estimator
     while isinstance(getattr(machine, "steps", None), list) and machine.steps:
         last = machine.steps[-1][1]
-        if name_of(type(last), OBJECTS) is None:  # "passthrough"
+        if name_of(type(last), objects()) is None:  # "passthrough"
             break
         for name, step in machine.steps[:-1]:
             steps += list(_flat(name, step))
@@ -75,10 +79,10 @@ def _parts(estimator: Any) -> tuple[Any, list[dict[str, Any]]]:
 
 
 def _flat(name: str, step: Any) -> Iterator[dict[str, Any]]:
-    """A step, or the steps that it consists of."""
+    """A step and the steps inside it."""
     inner: list[tuple[Any, ...]] = getattr(step, "steps", [])
     inner = inner or getattr(step, "transformers_", [])
-    known = None if isinstance(step, str | None) else name_of(type(step), OBJECTS)
+    known = None if isinstance(step, str | None) else name_of(type(step), objects())
     yield {
         "name": str(name),
         "class": known or str(step),
@@ -90,7 +94,7 @@ def _flat(name: str, step: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parameters(estimator: Any, *, changed: bool) -> dict[str, Any]:
-    """Parameters of the constructor, or those of them that are not the default."""
+    """Parameters of the constructor; with ``changed`` only those with another value."""
     found = {}
     for name, default in parameters_of(type(estimator)).items():
         value = getattr(estimator, name, None)
@@ -100,12 +104,12 @@ def _parameters(estimator: Any, *, changed: bool) -> dict[str, Any]:
             found[name] = _shown(value)
     gamma = vars(estimator).get("gamma_")
     if isinstance(gamma, float) and isinstance(found.get("gamma"), str):
-        found["gamma_"] = _shown(gamma)  # the number that the word stood for
+        found["gamma_"] = _shown(gamma)  # the number that the word gamma meant
     return found
 
 
 def _shown(value: Any) -> Any:
-    """A value as JSON has it, or in words."""
+    """A value as JSON can hold it, or in words."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | np.integer) and abs(int(value)) < 1 << 53:
@@ -114,7 +118,7 @@ def _shown(value: Any) -> Any:
         return _number(value)
     if inspect.isroutine(value):
         value = value.__qualname__
-    # Where something lies in memory is nothing to tell.
+    # Places in memory are left out.
     text = value if isinstance(value, str) else re.sub(" at 0x[0-9A-F]+", "", repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
@@ -125,7 +129,7 @@ def _number(value: Any) -> Any:
 
 
 def _figures(certificate: Any) -> dict[str, Any]:
-    """The figures of a certificate, of which those of its problems are left out."""
+    """The figures of a certificate, without those of its problems."""
     found = {}
     for one in fields(certificate):
         value = getattr(certificate, one.name)
@@ -154,15 +158,14 @@ def _names(values: Any) -> list[str] | None:
 
 
 def checked_summary(summary: Any) -> dict[str, Any]:
-    """A summary from a file, of which everything is of the kind it has to be."""
+    """Check a summary from a file: every part must be of its kind."""
     names = {"class", "parameters", "steps", "certificate", "n_support_vectors"}
     names |= {"classes", "n_features", "feature_names"}
     if not isinstance(summary, dict) or set(summary) != names:
-        msg = f"the summary must have {', '.join(sorted(names))}"
-        raise MalformedError(msg)
+        refuse(f"the summary must have {', '.join(sorted(names))}")
     steps, support = summary["steps"], summary["n_support_vectors"]
-    right = isinstance(summary["class"], str) and summary["class"] in OBJECTS
-    right = right and isinstance(steps, list)
+    check_known(summary["class"], objects())
+    right = isinstance(steps, list)
     right = right and all(
         isinstance(step, dict) and set(step) == {"name", "class", "parameters"}
         for step in steps
@@ -176,8 +179,7 @@ def checked_summary(summary: Any) -> dict[str, Any]:
     )
     right = right and isinstance(summary["n_features"], int | None)
     if not right:
-        msg = "the summary does not say what a summary has to"
-        raise MalformedError(msg)
+        refuse("the summary does not say what a summary has to")
     certificate = summary["certificate"]
     return {
         **summary,
@@ -195,20 +197,18 @@ def _table(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or not all(
         isinstance(value, str | int | float | None) for value in content.values()
     ):
-        msg = f"{shown(content)} is no table of plain values"
-        raise MalformedError(msg)
+        refuse(f"{shown(content)} is no table of plain values")
     return content
 
 
 def _numbers(content: Any) -> dict[str, Any]:
-    """Figures of a certificate, with the numbers that JSON does not have."""
+    """Figures of a certificate; the words inf, -inf and nan become numbers."""
     texts = ("stop", "criterion", "name", "solver")
     found = {}
     for key, value in _table(content).items():
         number = _WORDS.get(value, value) if isinstance(value, str) else value
         if (key in texts) != isinstance(number, str) or value is None:
-            msg = f"the certificate has {shown(key)}: {shown(value)}"
-            raise MalformedError(msg)
+            refuse(f"the certificate has {shown(key)}: {shown(value)}")
         found[key] = value if key in texts else number
     needed = {"primal", "dual", "gap", "relative_gap", "violation", "tol", "n_support"}
     missing = (needed | {"n_free", "n_bound", "n_iter", "n_kernel", "seconds", "ok"}) | {
@@ -216,9 +216,7 @@ def _numbers(content: Any) -> dict[str, Any]:
     }  # fmt: skip
     missing -= set(found)
     if missing:
-        msg = f"the certificate lacks {', '.join(sorted(missing))}"
-        raise MalformedError(msg)
+        refuse(f"the certificate lacks {', '.join(sorted(missing))}")
     if found["criterion"] not in ("violation", "relative_gap"):
-        msg = f"the certificate has the criterion {shown(found['criterion'])}"
-        raise MalformedError(msg)
+        refuse(f"the certificate has the criterion {shown(found['criterion'])}")
     return found
