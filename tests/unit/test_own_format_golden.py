@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.golden.models.make_v1 import answers, rows
 
-from maxmargin import certify
+from maxmargin import InputError, certify
 from maxmargin.persist import header, load, own_format
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "models"
@@ -19,6 +19,7 @@ def golden(name):
     with warnings.catch_warnings():
         # A pipeline says so when scikit-learn is another than the file's.
         warnings.filterwarnings("ignore", message=".*fitted by scikit-learn")
+        warnings.filterwarnings("ignore", message=".*names the solver InteriorPoint")
         return load(FOLDER / f"v1-{name}.maxmargin")
 
 
@@ -63,6 +64,23 @@ def test_a_linear_one_is_still_the_optimum():
     X = rows()
     judged = certify(golden("linear"), X, np.arange(30) % 3)
     assert judged.relative_gap < 1e-3
+
+
+def test_a_solver_that_is_no_more_is_told_of_and_costs_no_predictions():
+    path = FOLDER / "v1-deleted-solver.maxmargin"
+    said = r"names the solver InteriorPoint.*unaffected.*a new fit uses solver='auto'"
+    with pytest.warns(UserWarning, match=said) as caught:
+        model = load(path)
+    assert caught[0].filename == __file__
+    assert model.solver == "auto"
+    assert model.fit(rows(), np.arange(30) % 3 > 0).certificate_.ok
+
+
+def test_the_name_of_such_a_solver_is_kept_and_a_new_fit_refuses_it():
+    model = golden("deleted-solver-name")
+    assert model.solver == "interior-point"
+    with pytest.raises(InputError, match=r"'proximal-newton' or.*Got 'interior-point'"):
+        model.fit(rows(), np.arange(30) % 3 > 0)
 
 
 def test_there_are_files_of_every_version():

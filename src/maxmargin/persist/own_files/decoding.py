@@ -22,6 +22,7 @@ from maxmargin.errors import InputError, Stop
 from maxmargin.kernels import Kernel
 from maxmargin.kernels import kernel as as_kernel
 from maxmargin.persist.own_files.checks import CHECKS, check_random
+from maxmargin.persist.own_files.deleted import DELETED
 from maxmargin.persist.own_files.malformed import MalformedError, shown
 from maxmargin.persist.own_files.npy import check_values, checked_dtype
 from maxmargin.persist.own_files.registry import OBJECTS, VALUES, parameters_of, resolved
@@ -54,6 +55,7 @@ class Decoder:
         self._kernel = kernel
         self.classes: set[str] = set()  # of objects that were restored
         self.functions: set[str] = set()  # names of those that were asked for
+        self.deleted: set[str] = set()  # classes that something else was restored for
 
     def decode(self, value: Any, depth: int = 0, *, functions: bool = False) -> Any:
         """The value of its JSON.
@@ -264,6 +266,9 @@ class Decoder:
 
     def _value(self, content: Any, depth: int) -> Any:
         name, arguments = _fields(content, "class", "arguments")
+        if isinstance(name, str) and name in DELETED:
+            self.deleted.add(name)
+            return DELETED[name]
         kind = resolved(name, VALUES)
         is_kernel = issubclass(kind, Kernel)
         given = {

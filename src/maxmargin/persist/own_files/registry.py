@@ -79,7 +79,6 @@ VALUES = {
     "maxmargin.solvers.linear.AveragedSgd": "maxmargin.solvers.linear.stochastic.averaged_sgd",  # noqa: E501
     "maxmargin.solvers.linear.DualDescent": "maxmargin.solvers.linear.descent.dual_descent",  # noqa: E501
     "maxmargin.solvers.linear.GramSmo": "maxmargin.solvers.linear.gram",
-    "maxmargin.solvers.linear.InteriorPoint": "maxmargin.solvers.linear.interior_point",
     "maxmargin.solvers.linear.JointNewton": "maxmargin.solvers.linear.classes.newton",
     "maxmargin.solvers.linear.JointRelay": "maxmargin.solvers.linear.classes.class_relay",
     "maxmargin.solvers.linear.LassoDescent": "maxmargin.solvers.linear.l1.descent",
