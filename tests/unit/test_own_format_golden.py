@@ -10,6 +10,7 @@ from tests.golden.models.make_v1 import answers, rows
 
 from maxmargin import InputError, certify
 from maxmargin.persist import header, load, own_format
+from maxmargin.solvers.linear import DualDescent
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "models"
 EXPECTED = json.loads((FOLDER / "v1-expected.json").read_text())
@@ -74,6 +75,10 @@ def test_a_solver_that_is_no_more_is_told_of_and_costs_no_predictions():
     assert caught[0].filename == __file__
     assert model.solver == "auto"
     assert model.fit(rows(), np.arange(30) % 3 > 0).certificate_.ok
+
+
+def test_an_argument_that_is_no_more_is_left_out():
+    assert golden("deleted-argument").solver == DualDescent(tol=1e-6, max_iter=100_000)
 
 
 def test_the_name_of_such_a_solver_is_kept_and_a_new_fit_refuses_it():

@@ -6,7 +6,7 @@
 - :mod:`~maxmargin.persist.own_files.decoding`: JSON to values.
 - :mod:`~maxmargin.persist.own_files.tags`: the names of kinds of values.
 - :mod:`~maxmargin.persist.own_files.registry`: the classes a file may name.
-- :mod:`~maxmargin.persist.own_files.deleted`: classes of earlier versions.
+- :mod:`~maxmargin.persist.own_files.deleted`: what earlier versions had.
 - :mod:`~maxmargin.persist.own_files.checks`: what must fit together in any object.
 - :mod:`~maxmargin.persist.own_files.machine_checks`: the same for machines.
 - :mod:`~maxmargin.persist.own_files.malformed`: refusals.

@@ -22,7 +22,7 @@ from maxmargin.errors import InputError, Stop
 from maxmargin.kernels import Kernel
 from maxmargin.kernels import kernel as as_kernel
 from maxmargin.persist.own_files.checks import CHECKS, check_random
-from maxmargin.persist.own_files.deleted import DELETED
+from maxmargin.persist.own_files.deleted import DELETED, DELETED_ARGUMENTS
 from maxmargin.persist.own_files.malformed import MalformedError, shown
 from maxmargin.persist.own_files.npy import check_values, checked_dtype
 from maxmargin.persist.own_files.registry import OBJECTS, VALUES, parameters_of, resolved
@@ -271,9 +271,11 @@ class Decoder:
             return DELETED[name]
         kind = resolved(name, VALUES)
         is_kernel = issubclass(kind, Kernel)
+        deleted = DELETED_ARGUMENTS.get(name, ())
         given = {
             key: self.decode(item, depth, functions=is_kernel)
             for key, item in _named(arguments)
+            if key not in deleted
         }
         for part in ("left", "right", "part"):  # a combination does not look at them
             if is_kernel and part in given and not isinstance(given[part], Kernel):
