@@ -30,7 +30,6 @@ class Able(NamedTuple):
 SOLVERS = {
     "dual-descent": Able(linear.DualDescent, SQUARED | FLAT, ANY - {"free"}),
     "gram": Able(linear.GramSmo, SQUARED | FLAT),
-    "interior-point": Able(linear.InteriorPoint, FLAT, restarts=False),
     "newton": Able(linear.Newton, SQUARED),
     "proximal-newton": Able(linear.ProximalNewton, FLAT),
     "newton-cg": Able(linear.NewtonCg, SQUARED),

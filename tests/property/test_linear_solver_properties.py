@@ -19,7 +19,6 @@ NAMES = (
     "newton-cg",
     "dual-descent",
     "proximal-newton",
-    "interior-point",
     "gram",
 )
 INTERCEPTS = {

@@ -12,7 +12,7 @@ from maxmargin.rows.records import repeats
 from maxmargin.validation.csr import checked_csr
 
 SOLVERS = {
-    "hinge": ("dual-descent", "proximal-newton", "interior-point", "gram"),
+    "hinge": ("dual-descent", "proximal-newton", "gram"),
     "squared_hinge": ("dual-descent", "newton", "newton-cg", "gram"),
 }
 

@@ -11,7 +11,6 @@ from maxmargin.problem import WarmStart, linear_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.linear import DualDescent
 from maxmargin.solvers.linear.descent.active_set import face_step
-from maxmargin.solvers.linear.descent.anderson import Epochs
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import visit
 from maxmargin.solvers.linear.warm_start import best_multiple
@@ -85,31 +84,6 @@ def test_faces_save_epochs_and_change_nothing_else():
     }
     assert found[True].n_iter < 0.5 * found[False].n_iter
     np.testing.assert_allclose(found[True].model.w, found[False].model.w, atol=1e-4)
-
-
-def test_a_mixture_of_epochs_is_the_fixed_point_of_a_linear_map():
-    problem = LinearSVC(loss="squared_hinge").problem(*texts())
-    solution = drive(DualDescent(tol=1e-10), problem).model.beta
-    at = np.flatnonzero(solution)
-    goal, start = solution[at], 1.2 * solution[at]
-    epochs = Epochs()
-    for power in range(6):  # one slow direction: the mixture is exact
-        beta = goal + 0.9**power * (start - goal)
-        whole = np.zeros(problem.n)
-        whole[at] = beta
-        assert epochs.keep(beta, problem.design.back(whole)) is (power == 5)
-    found = epochs.best(problem, at)
-    assert not epochs
-    assert found is not None  # for the dual is highest there
-    np.testing.assert_allclose(found[0], goal, atol=1e-4)
-
-
-def test_epochs_that_stand_still_are_left_alone():
-    problem = LinearSVC(loss="squared_hinge").problem(*texts())
-    epochs = Epochs()
-    for _ in range(6):
-        epochs.keep(np.ones(3), np.zeros(2001))
-    assert epochs.best(problem, np.arange(3)) is None
 
 
 def squared():

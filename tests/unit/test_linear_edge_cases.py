@@ -179,11 +179,11 @@ def test_a_gap_that_is_rounding_ends_descent():
 
 
 @pytest.mark.filterwarnings("ignore::maxmargin.errors.ConvergenceWarning")
-@pytest.mark.parametrize("solver", ["newton", "newton-cg", "interior-point", "auto"])
+@pytest.mark.parametrize("solver", ["newton", "newton-cg", "proximal-newton", "auto"])
 @pytest.mark.parametrize("tol", [1e-300, 1e-17, 1e-15])
 def test_stop_does_not_contradict_ok(solver, tol):
     X, y = rows()
-    loss = "hinge" if solver == "interior-point" else "squared_hinge"
+    loss = "hinge" if solver == "proximal-newton" else "squared_hinge"
     ways = [{"loss": loss}, {"loss": loss, "intercept": "free"}]
     ways += [{"multi_class": "crammer_singer"}] if solver == "auto" else []
     for options in ways:

@@ -9,8 +9,9 @@ import pytest
 from tests.fuzz.own_format_files import HEADER, parts, saved
 from tests.golden.models.make_v1 import answers, rows
 
-from maxmargin import certify
+from maxmargin import InputError, certify
 from maxmargin.persist import header, load, own_format
+from maxmargin.solvers.linear import DualDescent
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "models"
 EXPECTED = json.loads((FOLDER / "v1-expected.json").read_text())
@@ -20,6 +21,7 @@ def golden(name):
     with warnings.catch_warnings():
         # A pipeline says so when scikit-learn is another than the file's.
         warnings.filterwarnings("ignore", message=".*fitted by scikit-learn")
+        warnings.filterwarnings("ignore", message=".*names the solver InteriorPoint")
         return load(FOLDER / f"v1-{name}.maxmargin")
 
 
@@ -74,6 +76,27 @@ def test_a_linear_one_is_still_the_optimum():
     X = rows()
     judged = certify(golden("linear"), X, np.arange(30) % 3)
     assert judged.relative_gap < 1e-3
+
+
+def test_a_solver_that_is_no_more_is_told_of_and_costs_no_predictions():
+    path = FOLDER / "v1-deleted-solver.maxmargin"
+    said = r"names the solver InteriorPoint.*unaffected.*a new fit uses solver='auto'"
+    with pytest.warns(UserWarning, match=said) as caught:
+        model = load(path)
+    assert caught[0].filename == __file__
+    assert model.solver == "auto"
+    assert model.fit(rows(), np.arange(30) % 3 > 0).certificate_.ok
+
+
+def test_an_argument_that_is_no_more_is_left_out():
+    assert golden("deleted-argument").solver == DualDescent(tol=1e-6, max_iter=100_000)
+
+
+def test_the_name_of_such_a_solver_is_kept_and_a_new_fit_refuses_it():
+    model = golden("deleted-solver-name")
+    assert model.solver == "interior-point"
+    with pytest.raises(InputError, match=r"'proximal-newton' or.*Got 'interior-point'"):
+        model.fit(rows(), np.arange(30) % 3 > 0)
 
 
 def test_there_are_files_of_every_version():

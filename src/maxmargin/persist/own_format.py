@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from maxmargin._atomic import atomic_file
 from maxmargin.errors import InputError, InputTypeError, ModelFileError
 from maxmargin.persist.own_files.container import Container, write_members
+from maxmargin.persist.own_files.deleted import DELETED
 from maxmargin.persist.own_files.malformed import MalformedError, refuse, shown
 from maxmargin.persist.own_files.npy import (
     ArrayLine,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from maxmargin.persist.own_files.decoding import Decoder
 
 FORMAT = "maxmargin model"
 FORMAT_VERSION = 1
@@ -171,15 +174,17 @@ def load(path: str | os.PathLike[str], *, kernel: Any = None) -> Any:
     Warns
     -----
     UserWarning
-        If the model has parts of another version of scikit-learn.
+        If the model has parts of another version of scikit-learn, or names a solver
+        that this version no longer has.
     """
     _check_kernel(kernel)
     with _reported(path), Path(path).open("rb") as file:
-        estimator, classes, functions, content = _loaded(file, kernel)
-    if kernel is not None and not functions:
+        estimator, decoder, content = _loaded(file, kernel)
+    if kernel is not None and not decoder.functions:
         msg = f"load({os.fspath(path)!r}, kernel=...): its kernel is no function"
         raise InputError(msg)
-    _warn_of_other_version(path, classes, content["versions"])
+    _warn_of_other_version(path, decoder.classes, content["versions"])
+    _warn_of_deleted(path, decoder.deleted)
     return estimator
 
 
@@ -192,10 +197,8 @@ def _check_kernel(kernel: Any) -> None:
         raise InputTypeError(msg)
 
 
-def _loaded(
-    file: IO[bytes], kernel: Any
-) -> tuple[Any, set[str], set[str], dict[str, Any]]:
-    """Read an open file: the model, its classes and functions, and the header."""
+def _loaded(file: IO[bytes], kernel: Any) -> tuple[Any, Decoder, dict[str, Any]]:
+    """The model of an open file, what decoded it, and its header."""
     from maxmargin.persist.own_files.decoding import Decoder
 
     container = Container(file)
@@ -219,7 +222,7 @@ def _loaded(
     if len(found) != len(lines):
         lost = len(lines) - len(found)
         refuse(f"it has {len(lines)} arrays, of which {lost} belong nowhere")
-    return estimator, decoder.classes, decoder.functions, content
+    return estimator, decoder, content
 
 
 def _content(container: Container) -> dict[str, Any]:
@@ -315,6 +318,17 @@ def _warn_of_other_version(
             f"{os.fspath(path)}: the preprocessing was fitted by scikit-learn {then:.20} "
             f"and this is {now}; it may behave differently: compare some predictions, or "
             "fit the model anew",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_deleted(path: str | os.PathLike[str], names: set[str]) -> None:
+    for name in sorted(names):
+        warnings.warn(
+            f"{os.fspath(path)}: it names the solver {name.rpartition('.')[2]}, which "
+            "this version of maxmargin no longer has; predictions are unaffected, and a "
+            f"new fit uses solver={DELETED[name]!r}",
             UserWarning,
             stacklevel=3,
         )

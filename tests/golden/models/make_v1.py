@@ -1,5 +1,10 @@
 """How the golden files of format version 1 were made; they are never made anew.
 
+``deleted-solver`` and ``deleted-solver-name`` hold the hinge of :func:`rows`, classes
+place > 0, by ``InteriorPoint(tol=1e-6)`` and by its name; ``deleted-argument`` the
+squared hinge by ``DualDescent(tol=1e-6, max_iter=100_000)``. They were made at commit
+bb1494f, which still had that solver, and that one's ``anderson``.
+
 A later version of the format gets files and a script of its own, beside these.
 """
 

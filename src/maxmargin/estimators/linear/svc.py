@@ -78,9 +78,9 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVC`.
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
-            'interior-point', 'gram', 'lasso-newton', 'lasso-descent', \
-            'lasso-interior', 'lasso-relay', 'crammer-singer', 'joint-newton', \
-            'joint-relay', 'pegasos'} or solver, default='auto'
+            'gram', 'lasso-newton', 'lasso-descent', 'lasso-interior', 'lasso-relay', \
+            'crammer-singer', 'joint-newton', 'joint-relay', 'pegasos'} or solver, \
+            default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None

@@ -67,7 +67,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     intercept : {'regularised', 'free'}, default='regularised'
         'free': the intercept costs nothing, as in :class:`~maxmargin.SVR`.
     solver : {'auto', 'dual-descent', 'newton', 'newton-cg', 'proximal-newton', \
-            'interior-point', 'gram'} or solver, default='auto'
+            'gram'} or solver, default='auto'
         See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
         ran.
     n_jobs : int or None, default=None

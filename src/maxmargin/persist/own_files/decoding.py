@@ -23,6 +23,7 @@ from maxmargin.errors import InputError, Stop
 from maxmargin.kernels import Kernel
 from maxmargin.kernels import kernel as as_kernel
 from maxmargin.persist.own_files.checks import check, check_random
+from maxmargin.persist.own_files.deleted import DELETED, DELETED_ARGUMENTS
 from maxmargin.persist.own_files.malformed import refuse, shown
 from maxmargin.persist.own_files.npy import check_values, checked_dtype, is_shape
 from maxmargin.persist.own_files.registry import (
@@ -65,6 +66,7 @@ class Decoder:
         self._kernel = kernel
         self.classes: set[str] = set()  # of the restored objects
         self.functions: set[str] = set()  # names that the file asked for
+        self.deleted: set[str] = set()  # classes that have gone
 
     def decode(self, value: Any, depth: int = 0, *, functions: bool = False) -> Any:
         """Return the value of a piece of JSON.
@@ -198,11 +200,16 @@ class Decoder:
 
     def _value(self, content: Any, depth: int) -> Any:
         name, arguments = _fields(content, "class", "arguments")
+        if isinstance(name, str) and name in DELETED:
+            self.deleted.add(name)
+            return DELETED[name]
         kind = resolved(name, values())
         is_kernel = issubclass(kind, Kernel)
+        deleted = DELETED_ARGUMENTS.get(name, ())
         given = {
             key: self.decode(item, depth, functions=is_kernel)
             for key, item in _named(arguments)
+            if key not in deleted
         }
         for part in ("left", "right", "part"):  # a combination does not look at them
             if is_kernel and part in given and not isinstance(given[part], Kernel):

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.classes.newton import JointNewton
     from maxmargin.solvers.linear.descent.dual_descent import DualDescent
     from maxmargin.solvers.linear.gram import GramSmo
-    from maxmargin.solvers.linear.interior_point import InteriorPoint
     from maxmargin.solvers.linear.l1.descent import LassoDescent
     from maxmargin.solvers.linear.l1.interior import LassoInterior
     from maxmargin.solvers.linear.l1.l1_relay import LassoRelay
@@ -48,7 +47,6 @@ LINEAR_SOLVERS = Registry(
         Entry("NewtonCg", "newton.newton_cg", "newton-cg"),
         Entry("ProximalNewton", "newton.proximal_newton", "proximal-newton"),
         Entry("GramSmo", "gram", "gram"),
-        Entry("InteriorPoint", "interior_point", "interior-point"),
         Entry("LinearPegasos", "stochastic.pegasos", "pegasos", "labels"),
         Entry("LassoDescent", "l1.descent", "lasso-descent", "l1"),
         Entry("LassoNewton", "l1.newton", "lasso-newton", "l1"),
@@ -71,7 +69,6 @@ __all__ = [
     "AveragedSgd",
     "DualDescent",
     "GramSmo",
-    "InteriorPoint",
     "JointNewton",
     "JointRelay",
     "LassoDescent",

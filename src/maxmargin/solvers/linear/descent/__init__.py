@@ -3,7 +3,6 @@
 - :mod:`~maxmargin.solvers.linear.descent.dual_descent`: the solver.
 - :mod:`~maxmargin.solvers.linear.descent.visits`: its compiled epochs.
 - :mod:`~maxmargin.solvers.linear.descent.active_set`: free rows, solved together.
-- :mod:`~maxmargin.solvers.linear.descent.anderson`: extrapolation between epochs.
 - :mod:`~maxmargin.solvers.linear.descent.best_constant`: where a fit may begin.
 - :mod:`~maxmargin.solvers.linear.descent.gap_forecast`: when to look at the gap.
 """

@@ -20,13 +20,10 @@ gap is down at tol (:mod:`~maxmargin.solvers.linear.descent.gap_forecast`), and 
 latest after eight epochs, then after as many as there were before, up to twenty. The
 primal is that of w with the best weight for the constant column
 (:mod:`~maxmargin.solvers.linear.descent.best_constant`): an epoch leaves that one, which
-every row moves, the furthest off: now and then half of the gap was its. In a run that
-takes longer, epochs of squared losses are made in the same order and extrapolated
-(:mod:`~maxmargin.solvers.linear.descent.anderson`). Bounds that are met and left again
-are no linear map; with a hinge or a tube, when tol is still a hundred epochs away,
-conjugate gradients move all β between their bounds at once
-(:mod:`~maxmargin.solvers.linear.descent.active_set`). One class of 20 newsgroups, hinge,
-to 1e-6: 53 epochs in the place of 1,596.
+every row moves, the furthest off: now and then half of the gap was its. With a hinge or a
+tube, when tol is still a hundred epochs away, conjugate gradients move all β between
+their bounds at once (:mod:`~maxmargin.solvers.linear.descent.active_set`). One class of
+20 newsgroups, hinge, to 1e-6: 53 epochs in the place of 1,596.
 
 Stop: relative duality gap ≤ tol.
 
@@ -35,8 +32,7 @@ O(n + d).
 
 References: C.-J. Hsieh et al., "A dual coordinate descent method for large-scale linear
 SVM", ICML 2008 (algorithm 3); C.-H. Ho and C.-J. Lin, "Large-scale linear support vector
-regression", JMLR 13, 2012; Q. Bertrand and M. Massias, "Anderson acceleration of
-coordinate descent", AISTATS 2021.
+regression", JMLR 13, 2012.
 """
 
 from __future__ import annotations
@@ -55,7 +51,6 @@ from maxmargin.problem import (
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.linear.descent.active_set import face_step
-from maxmargin.solvers.linear.descent.anderson import Epochs
 from maxmargin.solvers.linear.descent.best_constant import best_shift
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import GRAIN, unsettled, visit
@@ -65,7 +60,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin._arrays import Index, Vector
+    from maxmargin._arrays import Vector
 
 _SLICE = 1 << 24  # numbers read in one unit
 _DEFAULT_EPOCHS = 100_000
@@ -100,8 +95,6 @@ class State:
     gap_at: int = 0  # epoch of that look
     exact_at: int = 0  # epoch at which w was computed anew
     crawls: bool = False  # whether tol was far away at the last look
-    window: Index = field(default_factory=lambda: np.empty(0, np.intp))
-    epochs: Epochs = field(default_factory=Epochs)  # of the rows ``window``
 
     @property
     def beta(self) -> Vector:
@@ -123,8 +116,6 @@ class DualDescent(Steppable):
         Of the order of the rows.
     shrinking : bool
         Whether rows that are satisfied are left out for a while.
-    anderson : bool
-        Whether epochs of squared losses are extrapolated.
     faces : bool
         Whether a slow run of another loss takes steps for all β between their bounds.
     """
@@ -133,7 +124,6 @@ class DualDescent(Steppable):
     max_iter: int = -1
     seed: int = 0
     shrinking: bool = True
-    anderson: bool = True
     faces: bool = True
     criterion = "relative_gap"
     unit = "slice"
@@ -184,8 +174,7 @@ class DualDescent(Steppable):
                     return status
                 continue
             if not state.shuffled:
-                if len(state.epochs) <= 1:  # epochs to be extrapolated are alike
-                    shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
+                shuffle(state.order, int(state.place[1]), self.seed, state.epoch)
                 state.shuffled = True
             visit(
                 design.rows, design.scaling, state.table, problem.epsilon, state.w,
@@ -200,11 +189,6 @@ class DualDescent(Steppable):
         state.outlook.epoch(float(state.figures[6]))
         state.figures[1] = state.figures[6] = 0.0
         state.place[0], state.shuffled = 0, False
-        if self.anderson and state.epoch >= _SLOW and problem.squared:
-            if not state.epochs:
-                state.window = state.order[: state.place[1]].copy()
-            if state.epochs.keep(state.beta[state.window], state.w):
-                self._jump(problem, state)
         over = self.n_iter(state) >= self._limit
         if over or self._is_due(problem, state, worst):
             self._look(problem, state)
@@ -226,12 +210,6 @@ class DualDescent(Steppable):
         gap = min(state.outlook.gap, state.nothing - dual)
         closed = gap <= self.tol * max(abs(dual), abs(dual + gap))
         return closed or state.epoch >= state.look_at
-
-    def _jump(self, problem: LinearProblem, state: State) -> None:
-        """To the best combination of the last epochs, if it is one."""
-        found = state.epochs.best(problem, state.window)
-        if found is not None:
-            state.table[state.window, 0], state.w = found
 
     @property
     def _limit(self) -> int:
@@ -263,7 +241,6 @@ class DualDescent(Steppable):
             state.outputs, state.table, problem.epsilon, state.figures[0], order
         )
         state.order, state.place[:2] = order, (0, left)
-        state.epochs.clear()
 
     def _cross_face(self, problem: LinearProblem, state: State) -> None:
         """Newton steps for the β between their bounds, as long as they meet others."""
