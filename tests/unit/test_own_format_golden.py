@@ -36,7 +36,11 @@ def test_files_of_version_1(name):
     assert told["certificate"]["ok"] is True
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+# Of a deleted solver, or one with a deleted argument, something else is saved.
+WHOLE = [name for name in EXPECTED if not name.startswith("deleted")]
+
+
+@pytest.mark.parametrize("name", WHOLE)
 def test_saved_again_they_are_the_same(name):
     raw = (FOLDER / f"v1-{name}.maxmargin").read_bytes()
     entries, content = parts(raw)

@@ -16,7 +16,9 @@ specialised through ``overload``.
 from __future__ import annotations
 
 import gc
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from typing import overload as typed
 
 import numba
 from numba.core import event as events
@@ -51,8 +53,18 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 _warned = False
 
 
-def njit(function: Function, *, allocates: bool = True, **options: Any) -> Function:
+@typed
+def njit(function: Function, **options: Any) -> Function: ...
+
+
+@typed
+def njit(*, allocates: bool = True, **options: Any) -> Callable[[Function], Function]: ...
+
+
+def njit(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:
     """Compile with the library's flags, cached on disk where a directory is writable.
+
+    A decorator, with or without options: ``@njit`` or ``@njit(allocates=False)``.
 
     Parameters
     ----------
@@ -65,6 +77,8 @@ def njit(function: Function, *, allocates: bool = True, **options: Any) -> Funct
     options : dict
         Options of Numba's ``njit``.
     """
+    if function is None:
+        return partial(njit, allocates=allocates, **options)
     flags: dict[str, Any] = {"nogil": True, "error_model": "numpy", **options}
     flags["no_cfunc_wrapper"] = True  # nothing is called from C
     if not allocates:
@@ -80,13 +94,13 @@ def njit(function: Function, *, allocates: bool = True, **options: Any) -> Funct
         return numba.njit(**flags)(function)
 
 
-def inlined(function: Function, **options: Any) -> Function:
+def inlined(function: Function) -> Function:
     """Compile as a part of its callers, never by itself.
 
     It is for functions that are small or have one caller: a separately compiled function
     costs 20 to 60 ms whatever its size, and is optimised once more in every caller.
     """
-    return njit(function, inline="always", **options)
+    return njit(inline="always")(function)
 
 
 class _NoCollector(events.Listener):

@@ -126,6 +126,7 @@ class LinearJointModel(NamedTuple):
     pull: Table | None = None
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _square(flat):
     """The sum of squares."""
     total = 0.0
@@ -134,6 +135,7 @@ def _square(flat):
     return total
 
 
+@njit
 def _worth(outputs, beta, codes, C, found):
     """Found = the losses, Σβ of the own classes, and the worst violation."""
     loss, own, worst = 0.0, 0.0, 0.0
@@ -152,7 +154,3 @@ def _worth(outputs, beta, codes, C, found):
         if low < np.inf and not top - low <= worst:
             worst = top - low
     found[0], found[1], found[2] = loss, own, worst
-
-
-_square = njit(_square, fastmath=set(ASSOCIATIVE))
-_worth = njit(_worth)

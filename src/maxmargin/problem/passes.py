@@ -11,7 +11,8 @@ import numpy as np
 from maxmargin._jit import inlined, njit
 
 
-def _prices(F, beta, lower, upper, epsilon, side, found):
+@njit(allocates=False)
+def prices(F, beta, lower, upper, epsilon, side, found):
     """For every sum s: found[s] = (min of F↑, max of F↓, sum of free F, how many).
 
     Free points can rise and fall at the same price.
@@ -34,6 +35,7 @@ def _prices(F, beta, lower, upper, epsilon, side, found):
             found[s, 3] += 1.0
 
 
+@inlined
 def _cost(slope, lower, upper, ridge, epsilon):
     """Max of slope·β − ε|β| − ½rβ² over the box: what the template's loss is.
 
@@ -54,10 +56,8 @@ def _cost(slope, lower, upper, ridge, epsilon):
     return left * best - curved if best != 0.0 else 0.0
 
 
-_cost = inlined(_cost)
-
-
-def _paid(f, p, lower, upper, ridge, epsilon):
+@njit(allocates=False)
+def paid(f, p, lower, upper, ridge, epsilon):
     """The losses of all points whose outputs are f."""
     total = 0.0
     for k in range(f.size):
@@ -65,7 +65,8 @@ def _paid(f, p, lower, upper, ridge, epsilon):
     return total
 
 
-def _promised(beta, p, ridge, epsilon, found):
+@njit(allocates=False)
+def promised(beta, p, ridge, epsilon, found):
     """What the dual has of β besides its norm: pβ + ε|β| and rβ², added up."""
     linear, curved = 0.0, 0.0
     for k in range(beta.size):
@@ -74,7 +75,8 @@ def _promised(beta, p, ridge, epsilon, found):
     found[0], found[1] = linear, curved
 
 
-def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
+@njit(allocates=False)
+def worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
     """What primal and dual are made of: the sums that ``found`` ends up with."""
     norm2, weighted, linear, size, cost, margin = 0.0, 0.0, 0.0, 0.0, 0.0, np.inf
     for k in range(F.size):
@@ -89,9 +91,3 @@ def _worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
     # One by one: found[:] = … compiles Numba's error messages about shapes, for 2 s.
     found[0], found[1], found[2] = norm2, weighted, linear
     found[3], found[4], found[5] = size, cost, margin
-
-
-paid = njit(_paid, allocates=False)
-promised = njit(_promised, allocates=False)
-prices = njit(_prices, allocates=False)
-worth = njit(_worth, allocates=False)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 _LEFT = 1e-12  # of a sum, that rounding may leave over
 
 
+@njit
 def _fill(place, wanted, bound, out):
     """Share ``wanted`` ≥ 0 of every group out to its points, one after the other."""
     taken = np.zeros_like(wanted)
@@ -56,9 +57,6 @@ def _fill(place, wanted, bound, out):
         else:
             out[i] = wanted[k] - taken[k]
             taken[k] = wanted[k]
-
-
-_fill = njit(_fill)
 
 
 def shared_out(problem: Problem, B: Vector, gradient: Vector) -> Model:

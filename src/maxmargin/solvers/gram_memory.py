@@ -27,6 +27,7 @@ def capacity(n: int, cache_bytes: int, dtype: np.dtype[Any]) -> int:
     return max(min(n, 2), min(n, int(np.sqrt(cache_bytes / dtype.itemsize))))
 
 
+@njit(allocates=False)
 def _close_gaps(K, filled, members, q, leaving):
     """The last slot takes the place of every leaving one, from the last to the first.
 
@@ -57,9 +58,6 @@ def _spread(flat: NDArray[Any], filled: int, before: int, after: int) -> None:
     """
     for i in range(filled - 1, 0, -1):  # NumPy sees where source and target overlap
         flat[i * after : i * after + filled] = flat[i * before : i * before + filled]
-
-
-_close_gaps = njit(_close_gaps, allocates=False)
 
 
 class WorkingMemory:

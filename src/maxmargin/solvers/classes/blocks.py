@@ -109,6 +109,7 @@ def _minimise(A, C, y, B, new):
 _violation, minimise = njit(_violation), njit(_minimise)
 
 
+@njit
 def _step(K, G, i, beta, y, C, A, B, new):
     """Solve point i of W, bring its changes to G of W; returns how many classes moved."""
     largest, size = 0.0, 0.0
@@ -142,9 +143,6 @@ def _step(K, G, i, beta, y, C, A, B, new):
             for j in range(line.size):
                 line[j] += change * row[j]
     return moved
-
-
-_step = njit(_step)
 
 
 def _length(G, beta, codes, C, from_G, from_beta):
@@ -188,6 +186,7 @@ def _follow(beta, y, C, start, length):
 _length, _follow = njit(_length), njit(_follow)
 
 
+@njit
 def _leap(G, beta, codes, C, from_G, from_beta):
     """Go on along the way from ``from_beta`` to β, whose gradients are ``from_G`` and G.
 
@@ -202,9 +201,6 @@ def _leap(G, beta, codes, C, from_G, from_beta):
         for i in range(G.shape[1]):
             G[m, i] += length * (G[m, i] - from_G[m, i])
             from_G[m, i] = G[m, i]
-
-
-_leap = njit(_leap)
 
 
 def _sweep(

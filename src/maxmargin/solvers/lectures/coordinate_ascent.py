@@ -63,15 +63,14 @@ FINISHED, UNBOUNDED = -1, -2  # codes beside the number of a point whose row is 
 _DOUBLE = np.dtype(np.float64)
 
 
+@njit
 def _loss(step, beta, slope, curvature, epsilon):
     """What −W gains when β goes to β + step, the others fixed."""
     kink = epsilon * (abs(beta + step) - abs(beta))
     return step * (slope + 0.5 * curvature * step) + kink
 
 
-_loss = njit(_loss)
-
-
+@njit
 def _best(beta, slope, curvature, lower, upper, epsilon):
     """(Maximum along the coordinate without the box, the same within it)."""
     if curvature > 0.0:
@@ -95,9 +94,7 @@ def _best(beta, slope, curvature, lower, upper, epsilon):
     return best, best
 
 
-_best = njit(_best)
-
-
+@njit
 def _walk(
     beta, F, curvature, lower, upper, ridge, epsilon, table, slot, counters, last, numbers
 ):
@@ -126,9 +123,6 @@ def _walk(
             counters[MOVED] += 1
         counters[DONE] += 1
     return FINISHED
-
-
-_walk = njit(_walk)
 
 
 class State(NamedTuple):

@@ -54,6 +54,7 @@ STEP, SEED = range(2)  # counters
 GOLDEN = 0.6180339887498949
 
 
+@njit
 def _shuffle(order, seed, epoch):
     """Another order for every epoch, from nothing but its number (Fisher and Yates)."""
     n = order.size
@@ -64,9 +65,7 @@ def _shuffle(order, seed, epoch):
         order[k], order[other] = order[other], order[k]
 
 
-_shuffle = njit(_shuffle)
-
-
+@njit
 def _walk(
     y, odds, strength, score, counts, order, anew, table, slot, counters, told, last
 ):
@@ -102,9 +101,6 @@ def _walk(
         told[0], told[1] = i, margin
         counters[STEP] = t
     return -1
-
-
-_walk = njit(_walk)
 
 
 class State(NamedTuple):

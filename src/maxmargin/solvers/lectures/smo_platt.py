@@ -68,6 +68,7 @@ IN_FULL_SWEEP = 10  # added to it
 _LEAST = 1e-12  # relative change of α_j that is a step
 
 
+@njit
 def _furthest(j, alpha, C, F):
     """The non-bound point with the largest |E_i − E_j|; j itself if there is none."""
     best, where = 0.0, j
@@ -77,6 +78,7 @@ def _furthest(j, alpha, C, F):
     return where
 
 
+@njit
 def _second(j, alpha, y, C, F, b, diagonal, row_j, flat, draw, record):
     """Find a partner that makes a step with j: the code of :func:`try_pair`."""
     n = alpha.size
@@ -101,10 +103,7 @@ def _second(j, alpha, y, C, F, b, diagonal, row_j, flat, draw, record):
     return found
 
 
-_furthest = njit(_furthest)
-_second = njit(_second)
-
-
+@njit
 def _search(
     alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last,
     hard,
@@ -150,9 +149,6 @@ def _search(
                     counters[CHANGED] += 1
                 counters[EXAMINED] += 1
         counters[POINT] += 1
-
-
-_search = njit(_search)
 
 
 @dataclass(frozen=True)

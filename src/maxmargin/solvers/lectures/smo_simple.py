@@ -50,6 +50,7 @@ _LEAST = 1e-12  # relative change of α_j that is a step
 _SWEEPS = 1_000_000
 
 
+@njit
 def _sweep(
     alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last
 ):
@@ -86,9 +87,6 @@ def _sweep(
             counters[DRAWS] += 1
         counters[POINT] += 1
     return SWEPT
-
-
-_sweep = njit(_sweep)
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ FIELDS = (
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
+@njit
 def _on_bound(value, scale, C):
     """Value, or the bound from which only the rounding of α_i ± α_j keeps it."""
     if value <= _ROUNDING * scale:
@@ -72,9 +73,7 @@ def _on_bound(value, scale, C):
     return C if value >= C - _ROUNDING * scale else value
 
 
-_on_bound = njit(_on_bound)
-
-
+@njit
 def try_pair(i, j, alpha, y, C, F, b, diagonal, k_ij, flat, least, record):
     """Work the step of a pair out into ``record``; nothing is changed yet.
 
@@ -130,6 +129,7 @@ def try_pair(i, j, alpha, y, C, F, b, diagonal, k_ij, flat, least, record):
     return MOVES
 
 
+@njit
 def apply_pair(alpha, F, y, ridge, record, row_i, row_j):
     """Take the step of ``record``: F += y_iΔα_i K_i + y_jΔα_j K_j; returns the new b.
 
@@ -144,10 +144,6 @@ def apply_pair(alpha, F, y, ridge, record, row_i, row_j):
     F[i] += t_i * ridge[i]
     F[j] += t_j * ridge[j]
     return record[NEW_B]
-
-
-try_pair = njit(try_pair)
-apply_pair = njit(apply_pair)
 
 
 class State(NamedTuple):

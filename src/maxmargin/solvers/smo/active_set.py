@@ -67,6 +67,7 @@ _CALL = 3e6  # points of sweeps, in the time of the calls around it
 _DONE, _WANTS, _FULL = 0, 1, 2
 
 
+@njit(allocates=False)
 def _lower_triangle(K, points, jitter, out):
     """The lower triangle of K at these points, with jitter on its diagonal."""
     for a in range(points.size):
@@ -76,6 +77,7 @@ def _lower_triangle(K, points, jitter, out):
         line[a] += jitter
 
 
+@njit(allocates=False)
 def _columns_times(K, q, points, d, out):
     """Out = Σ d_i K_i on the leading q columns, in float64."""
     for k in range(q):
@@ -87,6 +89,7 @@ def _columns_times(K, q, points, d, out):
                 out[k] += step * row[k]
 
 
+@inlined
 def _first_end(z, delta, low, high):
     """How much of delta can be gone, at most all of it, and who meets an end there."""
     share, k = 1.0, -1
@@ -98,9 +101,7 @@ def _first_end(z, delta, low, high):
     return share, k
 
 
-_first_end = inlined(_first_end)
-
-
+@njit(allocates=False)
 def _walk(z, delta, low, high, slot, columns, gone, left, count):
     """Go along delta, in place, leaving out who meets an end: (how it ended, count, who).
 
@@ -140,11 +141,6 @@ def _walk(z, delta, low, high, slot, columns, gone, left, count):
             if left[i]:
                 delta[i] = 0.0
         count += 1
-
-
-_lower_triangle = njit(_lower_triangle, allocates=False)
-_columns_times = njit(_columns_times, allocates=False)
-_walk = njit(_walk, allocates=False)
 
 
 class Way(NamedTuple):

@@ -64,6 +64,7 @@ class Answer(NamedTuple):
     balance: float  # |Σβ|
 
 
+@njit
 def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, found):
     """Solve the problems of ``rows[starts[t] : starts[t + 1]]``; how many were solved.
 
@@ -129,9 +130,6 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
         found[t, 6], found[t, 7], found[t, 8] = sums[0], sums[2], sums[3]
         found[t, 9], found[t, 10] = sums[4], abs(balance)
     return starts.size - 1
-
-
-_solve_each = njit(_solve_each)
 
 
 def solve_together(

@@ -51,20 +51,24 @@ _BLOCK = 64  # a sweep of single points keeps the best of a block, then looks fo
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
+@inlined
 def _set_mask(k, beta, lower, upper, epsilon, up, low):
     up[k] = (epsilon if beta[k] >= 0.0 else -epsilon) if beta[k] < upper[k] else 1e30
     low[k] = (epsilon if beta[k] > 0.0 else -epsilon) if beta[k] > lower[k] else -1e30
 
 
+@inlined
 def _ceiling(beta, upper, epsilon):
     """How high a step may bring β: to the kink of |β|, or to the bound."""
     return 0.0 if epsilon > 0.0 and beta < 0.0 else upper
 
 
+@inlined
 def _ground(beta, lower, epsilon):
     return 0.0 if epsilon > 0.0 and beta > 0.0 else lower
 
 
+@inlined
 def _floor(diagonal, noise):
     """Least curvature that is not mere rounding.
 
@@ -77,6 +81,7 @@ def _floor(diagonal, noise):
     return noise * largest if largest > 0.0 else noise
 
 
+@njit(allocates=False)
 def _sweep(F, t, row_i, row_j, up, low, found, lanes):
     """F += t(K_i − K_j); returns the argmin of F over up, the first one.
 
@@ -100,6 +105,7 @@ def _sweep(F, t, row_i, row_j, up, low, found, lanes):
     return where
 
 
+@njit(allocates=False)
 def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low, lanes):
     """The j of largest gain, the first one.
 
@@ -128,14 +134,7 @@ def _partner(F, f_i, span, row_i, diagonal, d_i, noise, unit, low, lanes):
     return where
 
 
-_set_mask = inlined(_set_mask)
-_ceiling = inlined(_ceiling)
-_ground = inlined(_ground)
-_floor = inlined(_floor)
-_sweep = njit(_sweep, allocates=False)
-_partner = njit(_partner, allocates=False)
-
-
+@inlined
 def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
     """Move β_i up and β_j down; returns by how much: 0 if nowhere, inf if without end."""
     ceiling = _ceiling(beta[i], upper[i], epsilon)
@@ -152,6 +151,7 @@ def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
     return t
 
 
+@inlined
 def _tell(last, i, j, t, price, gain, curvature):
     """Note a step: who, how far, the slope at its start, and what the dual gained."""
     last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
@@ -159,14 +159,10 @@ def _tell(last, i, j, t, price, gain, curvature):
     last[7] += last[3]
 
 
+@inlined
 def _curvature(diagonal, i, j, value, floor):
     twice = 2.0 * np.float64(value)
     return max((np.float64(diagonal[i]) + np.float64(diagonal[j])) - twice, floor)
-
-
-_curvature = inlined(_curvature)
-_pair_step = inlined(_pair_step)
-_tell = inlined(_tell)
 
 
 def _move_pairs(
@@ -263,6 +259,7 @@ def _move_within_sides(
         done[0] += 1
 
 
+@njit(allocates=False, fastmath=_FAST)
 def _sweep_single(F, t, row, diagonal, floor, up, low, found):
     """F += t·K_i; returns the point of largest gain; found[0] = worst violation."""
     work = F.dtype.type
@@ -295,9 +292,6 @@ def _sweep_single(F, t, row, diagonal, floor, up, low, found):
             best, gain = k, v
     found[0] = worst
     return where + best
-
-
-_sweep_single = njit(_sweep_single, allocates=False, fastmath=_FAST)
 
 
 def _move_singles(
@@ -344,7 +338,8 @@ _MOVES = tuple(
 move_pairs = _MOVES[1]
 
 
-def _fresh_gradient(K, q, beta, p, out):
+@njit(allocates=False)
+def fresh_gradient(K, q, beta, p, out):
     """Out = Kβ + p on the leading q×q block: what steps have added up, without drift.
 
     p comes last: where it cancels Kβ, values of next to nothing would be left of it.
@@ -358,9 +353,6 @@ def _fresh_gradient(K, q, beta, p, out):
                 out[k] += step * row[k]
     for k in range(q):
         out[k] += p[k]
-
-
-fresh_gradient = njit(_fresh_gradient, allocates=False)
 
 
 def move(

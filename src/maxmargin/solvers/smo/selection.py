@@ -130,7 +130,8 @@ def _batch_size(n: int) -> int:
     return int(np.clip(n // 12, 128, 2048))
 
 
-def _merits(F, beta, lower, upper, epsilon, merit, falls):
+@njit(allocates=False)
+def merits(F, beta, lower, upper, epsilon, merit, falls):
     """merit[k], and whether it is that of falling; F is relative to the middle.
 
     Returns the number of violators that want to rise and to fall.
@@ -153,6 +154,7 @@ def _merits(F, beta, lower, upper, epsilon, merit, falls):
     return rising, falling
 
 
+@inlined
 def _bin(merit, largest, scale, count):
     """The worst violator is alone with its equals on top, whatever rounding says."""
     if merit == largest:
@@ -160,9 +162,7 @@ def _bin(merit, largest, scale, count):
     return min(int(merit * scale), count - 2)
 
 
-_bin = inlined(_bin)
-
-
+@njit(allocates=False)
 def _worst(merit, falls, inside, wanted, count, chosen, start, bins):
     """Write about the ``count`` worst violators of one kind, at most, into ``chosen``.
 
@@ -203,7 +203,8 @@ def _worst(merit, falls, inside, wanted, count, chosen, start, bins):
     return end
 
 
-def _evenly(merit, falls, inside, wanted, count, chosen, start):
+@njit(allocates=False)
+def evenly(merit, falls, inside, wanted, count, chosen, start):
     """Write ``count`` violators of one kind into ``chosen``, evenly spaced among them.
 
     Returns where ``chosen`` ends.
@@ -222,11 +223,6 @@ def _evenly(merit, falls, inside, wanted, count, chosen, start):
                 end += 1
             seen += 1
     return end
-
-
-evenly = njit(_evenly, allocates=False)
-merits = njit(_merits, allocates=False)
-_worst = njit(_worst, allocates=False)
 
 
 def worst(

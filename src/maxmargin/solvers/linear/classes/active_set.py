@@ -154,7 +154,8 @@ def _add(W, factor, other):
 _begin, _put, _respond, _add = njit(_begin), njit(_put), njit(_respond), njit(_add)
 
 
-def _climb(rows, scaling, table, beta, face, whole, iterations):
+@njit
+def climb(rows, scaling, table, beta, face, whole, iterations):
     """At most so many iterations; True when there is no need for more."""
     figures, done = face.figures, face.iterations
     W_heading, W_way = face.W_heading.ravel(), face.W_way.ravel()
@@ -228,7 +229,6 @@ def _accept(beta, face, new):
             beta[face.rows[k], face.classes[s]] = new[s]
 
 
-climb = njit(_climb)
 _farthest, _project, _accept = njit(_farthest), njit(_project), njit(_accept)
 
 

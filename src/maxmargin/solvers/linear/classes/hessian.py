@@ -24,6 +24,7 @@ _BEGIN = 200_000  # multiplications, one by one, in the time that a product take
 _CHUNK = 256  # rows that are written out at a time
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _scatter(lines, inside, out):
     """Out += (I_S − 11'/|S|) ⊗ xx' of every line x, the lower triangle of its blocks."""
     D = lines.shape[1]
@@ -42,9 +43,6 @@ def _scatter(lines, inside, out):
                     one = factor * x[p]
                     for q in range(D):
                         line[q] += one * x[q]
-
-
-_scatter = njit(_scatter, fastmath=set(ASSOCIATIVE))
 
 
 def joint_curvature(problem: LinearJointProblem, inside: Flags) -> Table:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from maxmargin.problem import LinearJointProblem
 
 
+@njit
 def _project(v, C):
     """V becomes the nearest point of the simplex of size C, by Michelot's rounds."""
     count, total = v.size, 0.0
@@ -50,9 +51,7 @@ def _project(v, C):
         v[m] = max(v[m] - level, 0.0)
 
 
-_project = njit(_project)
-
-
+@njit
 def _look(z, u, t, centre, codes, C, kappa, beta, found):
     """β of the outputs t·u − z, and its sums."""
     K = z.shape[1]
@@ -91,9 +90,6 @@ def _look(z, u, t, centre, codes, C, kappa, beta, found):
             curved += k * max(square - sum_ * sum_ / count, 0.0)
         size += 2.0 * beta[i, y]
     found[0], found[1], found[2], found[3], found[4] = 0.0, along, curved, 0.0, size
-
-
-_look = njit(_look)
 
 
 class RoundedJoint(NamedTuple):

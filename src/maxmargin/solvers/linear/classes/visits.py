@@ -64,7 +64,8 @@ def _leave_out(G, names, at, count, beta, of, least):
     return count
 
 
-def _solve_classes(A, C, B, count, new):
+@njit
+def solve_classes(A, C, B, count, new):
     """New = the minimiser of ½A‖β‖² + B·β, Σβ = 0, β ≤ 0 but for the first, β₀ ≤ C.
 
     The others enter by falling B, as long as theirs is above the level λ of those that
@@ -101,9 +102,6 @@ def _solve_classes(A, C, B, count, new):
         new[0], new[first] = C, -C
 
 
-solve_classes = njit(_solve_classes)
-
-
 def _solve(A, C, G, names, at, count, beta, of, B, new):
     """New = the best β of the watched classes."""
     if count == 2 and A * C > _FLAT * max(abs(G[0]), abs(G[1])):
@@ -125,6 +123,7 @@ def _solve(A, C, G, names, at, count, beta, of, B, new):
 _survey, _leave_out, _solve = njit(_survey), njit(_leave_out), njit(_solve)
 
 
+@njit
 def _turn_over(place, figures):
     """The next epoch begins; True if something else is due before."""
     worst = figures[WORST]
@@ -134,9 +133,6 @@ def _turn_over(place, figures):
     place[EPOCH] += 1
     over = place[EPOCH] >= place[EVENT] or place[VISITS] > place[MOST]
     return over or place[LEFT] == 0 or worst <= figures[ENOUGH]
-
-
-_turn_over = njit(_turn_over)
 
 
 def _visit(

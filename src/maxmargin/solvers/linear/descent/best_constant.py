@@ -24,6 +24,7 @@ _TRIES, _CUTS = 30, 8
 _FLAT = 0.05  # of the first slope: as good as none
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _asked(f, p, lower, upper, ridge, epsilon, shift):
     """Σβ that the outputs f + shift ask for."""
     total = 0.0
@@ -36,9 +37,6 @@ def _asked(f, p, lower, upper, ridge, epsilon, shift):
         elif left != 0.0:
             total += upper[i] if left > 0.0 else lower[i]
     return total
-
-
-_asked = njit(_asked, fastmath=set(ASSOCIATIVE))
 
 
 def best_shift(

@@ -20,6 +20,7 @@ GRAIN = 1e-12  # of a gradient that is worth following
 _AHEAD = 4  # rows that are on their way while one is visited
 
 
+@njit
 def _best(old, F, q, epsilon, lower, upper):
     """The β of a row that maximises the dual, the others as they are."""
     if q <= 0.0:  # an empty row: its F never changes
@@ -30,6 +31,7 @@ def _best(old, F, q, epsilon, lower, upper):
     return min(max(new, lower), upper)
 
 
+@njit
 def _judged(old, F, epsilon, lower, upper):
     """By how much a row is wrong; if it is not, by how much it is satisfied."""
     up = F + (epsilon if old >= 0.0 else -epsilon)
@@ -47,6 +49,7 @@ def _judged(old, F, epsilon, lower, upper):
     return 0.0, slack
 
 
+@njit
 def _excess(old, plain, ridge, epsilon, lower, upper):
     """What a row adds to the gap: its loss, less what its β promises. No branches."""
     left = max(-plain - epsilon, 0.0) + min(epsilon - plain, 0.0)
@@ -58,11 +61,7 @@ def _excess(old, plain, ridge, epsilon, lower, upper):
     return loss + old * (plain + 0.5 * ridge * old) + epsilon * abs(old)
 
 
-_best = njit(_best)
-_judged = njit(_judged)
-_excess = njit(_excess)
-
-
+@njit
 def _settled(i, plain, at, order, place, figures, table, epsilon):
     """Move the β of the row at hand, or leave the row out; by how much it moved."""
     old, lower, upper = table[i, 0], table[i, 2], table[i, 3]
@@ -80,9 +79,6 @@ def _settled(i, plain, at, order, place, figures, table, epsilon):
     table[i, 0] = new
     figures[2], figures[3], figures[4], figures[5] = i, old, new, F
     return new - old
-
-
-_settled = njit(_settled)
 
 
 def _dense_visits(rows, scaling, table, epsilon, w, order, place, figures, visits):
@@ -165,6 +161,7 @@ def _overload_csr(rows, scaling, table, epsilon, w, order, place, figures, visit
     return _csr_visits if is_record(rows, CsrRows) else None
 
 
+@njit
 def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
     """At most ``visits`` rows of an epoch.
 
@@ -177,9 +174,7 @@ def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
     _visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
 
 
-visit = njit(visit)
-
-
+@njit(allocates=False)
 def unsettled(outputs, table, epsilon, limit, order):
     """Write the rows into ``order`` that are wrong, or satisfied by ``limit`` at most.
 
@@ -195,6 +190,3 @@ def unsettled(outputs, table, epsilon, limit, order):
                 order[count] = i
                 count += 1
     return count
-
-
-unsettled = njit(unsettled, allocates=False)

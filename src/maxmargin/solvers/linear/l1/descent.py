@@ -51,13 +51,11 @@ _HALVINGS = 30
 _FLOOR = 1e-12  # of a curvature: a column without rows inside the margin
 
 
+@njit
 def _loss(f, y, price):
     """C·max(0, 1 − yf)² for y = ±1, price = 2C."""
     inside = 1.0 - y * f
     return 0.5 * price * inside * inside if inside > 0.0 else 0.0
-
-
-_loss = njit(_loss)
 
 
 def _slope(columns: Any, j: int, f: Any, y: Any, price: Any) -> Any:
@@ -122,6 +120,7 @@ def _change_csc(columns, j, step, f, y, price):
     return total
 
 
+@njit
 def _visit(columns, y, price, w, f, order, place, figures, visits):
     """At most ``visits`` columns of an epoch.
 
@@ -168,9 +167,6 @@ def _visit(columns, y, price, w, f, order, place, figures, visits):
             step *= 0.5
             promised *= 0.5
         figures[2], figures[3], figures[4], figures[5] = j, old, w[j], slope
-
-
-_visit = njit(_visit)
 
 
 @dataclass(slots=True)

@@ -31,6 +31,7 @@ _RIDGE = 1e-14  # of the trace, that makes a linear system solvable
 _ACCURATE = 1e-3  # of the violation, that a quadratic is solved to
 
 
+@njit
 def _solve(H, slope, w, step, accuracy, passes):
     """Minimise slope·d + ½d'Hd + ‖w + d‖₁ over d = ``step``; ``slope`` ends as its own.
 
@@ -67,9 +68,6 @@ def _solve(H, slope, w, step, accuracy, passes):
         else:
             everyone = False
     return False
-
-
-_solve = njit(_solve)
 
 
 @dataclass(slots=True)

@@ -49,6 +49,7 @@ def foreseen(problem: LinearProblem, loss: Loss, beta: Vector, u: Vector) -> For
     return Foreseen(plus, rest)
 
 
+@njit
 def _ahead(beta, u, rise, fall, ridge, epsilon, p, plus):
     """β⁺; Σpβ + ε|β| + ½rβ² of it."""
     total = 0.0
@@ -59,6 +60,3 @@ def _ahead(beta, u, rise, fall, ridge, epsilon, p, plus):
         total += one * (p[i] + 0.5 * ridge[i] * one) + epsilon * abs(one)
         plus[i] = one
     return total
-
-
-_ahead = njit(_ahead)

@@ -30,6 +30,7 @@ _FEW = 64  # numbers: more than a few vectors are long
 _AT_THE_END, _ROUNDING = 1e-9, 1e-14  # of the box, and of k: how near its end a row is
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _look(z, u, t, centre, bend, lower, upper, epsilon, beta, found):
     """β and the sums of z − t·u."""
     along, curved, total, size = 0.0, 0.0, 0.0, 0.0
@@ -47,9 +48,6 @@ def _look(z, u, t, centre, bend, lower, upper, epsilon, beta, found):
         total += one
         size += abs(one)
     found[0], found[1], found[2], found[3], found[4] = 0.0, along, curved, total, size
-
-
-_look = njit(_look, fastmath=set(ASSOCIATIVE))
 
 
 class Rounded(NamedTuple):

@@ -54,6 +54,7 @@ class Loss(NamedTuple):
         return np.maximum(self.rise, self.fall), beta != 0.0
 
 
+@njit
 def _strengths(lower, upper, ridge, rise, fall):
     """1/r for either sign of β; False where a loss is no square."""
     squares = True
@@ -66,9 +67,6 @@ def _strengths(lower, upper, ridge, rise, fall):
         if bounded or moved or ((up or down) and not ridge[i] > 0.0):
             squares = False
     return squares
-
-
-_strengths = njit(_strengths)
 
 
 def loss_of(problem: LinearProblem, name: str) -> Loss | Smooth:
@@ -94,6 +92,7 @@ def loss_of(problem: LinearProblem, name: str) -> Loss | Smooth:
     return Loss(rise, fall, problem.epsilon)
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _look(z, u, t, rise, fall, epsilon, beta, found):
     """β and the sums of z − t·u."""
     square, along, curved, total, size = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -114,6 +113,3 @@ def _look(z, u, t, rise, fall, epsilon, beta, found):
         size += abs(one)
     found[0], found[1], found[2] = 0.5 * square, along, curved
     found[3], found[4] = total, size
-
-
-_look = njit(_look, fastmath=set(ASSOCIATIVE))

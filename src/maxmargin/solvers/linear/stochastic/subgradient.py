@@ -39,6 +39,7 @@ GOLDEN = 0.6180339887498949
 SMALLEST = 1e-2  # of q, before it is multiplied into v
 
 
+@njit
 def _shuffle(order, seed, first):
     """Another order for every epoch, from the number of its first draw."""
     for k in range(order.size):
@@ -48,9 +49,7 @@ def _shuffle(order, seed, first):
         order[k], order[other] = order[other], order[k]
 
 
-_shuffle = njit(_shuffle)
-
-
+@njit
 def _owner(odds, even, share):
     """The row that owns this share of the total weight."""
     n = odds.size
@@ -59,9 +58,7 @@ def _owner(odds, even, share):
     return min(n - 1, np.searchsorted(odds, share * odds[-1], side="right"))
 
 
-_owner = njit(_owner)
-
-
+@njit
 def _moved(seed, epoch):
     """Where in each of n equal shares of the weight the row of an epoch is taken.
 
@@ -71,9 +68,7 @@ def _moved(seed, epoch):
     return 0.001 + 0.998 * ((uniform(seed, 0) + epoch * GOLDEN) % 1.0)
 
 
-_moved = njit(_moved)
-
-
+@njit
 def _settle(v, u, sums, reals):
     """Multiply q into v; the sum of iterates so far is written out."""
     mass, q = reals[MASS], reals[SHARE]
@@ -86,9 +81,7 @@ def _settle(v, u, sums, reals):
     reals[SHARE], reals[MASS] = 1.0, 0.0
 
 
-_settle = njit(_settle)
-
-
+@njit
 def _project(v, u, sums, reals, t):
     """Shorten w = q/(λt)·v to the radius 1/√λ; returns the factor."""
     if t % max(1024, v.size) == 0:  # what rounding did to the running sum
@@ -106,9 +99,7 @@ def _project(v, u, sums, reals, t):
     return factor
 
 
-_project = njit(_project)
-
-
+@njit
 def _begin_tail(v, u, sums, reals, counters, counts, counted):
     """Remember where the sum of iterates stands; counts of rows move on."""
     for k in range(u.size):
@@ -124,10 +115,8 @@ def _begin_tail(v, u, sums, reals, counters, counts, counted):
             counts[i, WRONG], counts[i, SEEN] = 0, 0
 
 
-_begin_tail = njit(_begin_tail)
-
-
-def _steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
+@njit
+def steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
     rows, scaling, y, alive, odds, norms, per_epoch, batch, anew, projected, v, u, sums,
     reals, counters, order, counts, drawn, wrong, run, told, last,
 ):  # fmt: skip
@@ -200,6 +189,3 @@ def _steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
             seen = done + 1 >= per_epoch
             _begin_tail(v, u, sums, reals, counters, counts, seen)
     run[DONE] = max(run[DONE], last)
-
-
-steps = njit(_steps)
