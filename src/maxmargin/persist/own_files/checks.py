@@ -34,10 +34,10 @@ _WALK = {"reals": 4, "counters": 6}
 
 def check(name: str, made: Any) -> None:
     """Refuse a restored object whose parts do not fit together; ``name`` is its class."""
-    if name in MACHINES.names_in_files():
-        _machine(made, ours=name.startswith("maxmargin."))
-    elif name in _CHECKS:
+    if name in _CHECKS:
         _CHECKS[name](made)
+    elif name in MACHINES.names_in_files():
+        _machine(made, ours=name.startswith("maxmargin."))
 
 
 def _refuse(what: str) -> NoReturn:

@@ -64,6 +64,7 @@ class Decoder:
     def __init__(self, array: Callable[[int], NDArray[Any]], kernel: Any = None) -> None:
         self._array_of = array
         self._kernel = kernel
+        self._names = {"object": objects(), "value": values()}
         self.classes: set[str] = set()  # of the restored objects
         self.functions: set[str] = set()  # names that the file asked for
         self.deleted: set[str] = set()  # classes that have gone
@@ -171,7 +172,7 @@ class Decoder:
 
     def _object(self, content: Any, depth: int) -> Any:
         name, params, attributes = _fields(content, "class", "params", "attributes")
-        kind = resolved(name, objects())
+        kind = resolved(name, self._names["object"])
         self.classes.add(name)
         defaults = parameters_of(kind)
         state: dict[str, Any] = dict(defaults)  # of parameters younger than the file
@@ -203,7 +204,7 @@ class Decoder:
         if isinstance(name, str) and name in DELETED:
             self.deleted.add(name)
             return DELETED[name]
-        kind = resolved(name, values())
+        kind = resolved(name, self._names["value"])
         is_kernel = issubclass(kind, Kernel)
         deleted = DELETED_ARGUMENTS.get(name, ())
         given = {

@@ -45,6 +45,7 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
         self._numbers: dict[int, int] = {}  # id of an array → its number
+        self._kinds = ((values(), Encoder._value), (objects(), Encoder._object))
 
     def encode(self, value: Any, where: str, depth: int = 0) -> Any:
         """Return the JSON of a value.
@@ -74,7 +75,7 @@ class Encoder:
         )
         if method is not None:
             return method(self, value, where, depth + 1)
-        for names, write in ((values(), Encoder._value), (objects(), Encoder._object)):
+        for names, write in self._kinds:
             name = name_of(kind, names)
             if name is not None:
                 return write(self, value, name, where, depth + 1)
