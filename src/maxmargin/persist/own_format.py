@@ -11,14 +11,13 @@ import json
 import math
 import os
 import sys
-import warnings
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from maxmargin._atomic import atomic_file
-from maxmargin.errors import InputError, InputTypeError, ModelFileError
+from maxmargin.errors import InputError, InputTypeError, ModelFileError, warn
 from maxmargin.persist.own_files.container import Container, write_members
 from maxmargin.persist.own_files.deleted import DELETED
 from maxmargin.persist.own_files.malformed import MalformedError, refuse, shown
@@ -314,23 +313,21 @@ def _warn_of_other_version(
     foreign = [name for name in classes if name.startswith("sklearn.")]
     then, now = versions.get("scikit-learn", "?"), _versions()["scikit-learn"]
     if foreign and then.split(".")[:2] != now.split(".")[:2]:
-        warnings.warn(
+        warn(
             f"{os.fspath(path)}: the preprocessing was fitted by scikit-learn {then:.20} "
             f"and this is {now}; it may behave differently: compare some predictions, or "
             "fit the model anew",
             UserWarning,
-            stacklevel=3,
         )
 
 
 def _warn_of_deleted(path: str | os.PathLike[str], names: set[str]) -> None:
     for name in sorted(names):
-        warnings.warn(
+        warn(
             f"{os.fspath(path)}: it names the solver {name.rpartition('.')[2]}, which "
             "this version of maxmargin no longer has; predictions are unaffected, and a "
             f"new fit uses solver={DELETED[name]!r}",
             UserWarning,
-            stacklevel=3,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.data_files.columns.cells import is_missing, numbers_of, shortest, show
 from maxmargin.data_files.table import Table, absent_in, is_words
-from maxmargin.errors import DataFileError, InputError
+from maxmargin.errors import DataFileError, InputError, warn
 
 if TYPE_CHECKING:
     from typing import Self
@@ -209,7 +208,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             f"training did not have (the first: {show(column[row])}); "
             "they count as none of its categories"
         )
-        warnings.warn(msg, UserWarning, stacklevel=2)
+        warn(msg, UserWarning)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Names of the columns of the result: ``colour=red`` for a category."""

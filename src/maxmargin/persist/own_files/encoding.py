@@ -10,13 +10,12 @@ import base64
 import dataclasses
 import math
 import struct
-import warnings
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
-from maxmargin.errors import InputError, InputTypeError, Stop
+from maxmargin.errors import InputError, InputTypeError, Stop, warn
 from maxmargin.kernels import FunctionKernel, Kernel
 from maxmargin.persist.own_files.npy import is_allowed, order_of
 from maxmargin.persist.own_files.registry import (
@@ -268,11 +267,10 @@ def _function(function: Any, kind: str) -> dict[str, Any]:
 
 
 def _warn_unsaved(what: str, owner: str) -> None:
-    warnings.warn(
+    warn(
         f"{what} of {owner} cannot be saved and will be absent after loading; the model "
         "is saved without",
         UserWarning,
-        stacklevel=2,
     )
 
 
