@@ -81,10 +81,16 @@ def test_toys_from_outside(run):
     """The files that docs/add-a-machine.md and docs/add-a-solver.md show."""
     machine = ("--plugin", "tests.toys.toy_machine")
     solver = ("--plugin", "tests.toys.toy_solver")
-    chosen = ("--machine", "least-deviations", "--kernel", "linear", "-k", "3")
-    told = run(*machine, "cv", "rows", *chosen, "--json").json
-    assert (told["task"], told["measure"]) == ("regress", "R²")
-    assert told["mean"] > 0.3
+    chosen = ("--machine", "least-deviations", "--kernel", "linear")
+    told = run(*machine, "train", "rows", *chosen, "--cv", "3", "--json").json
+    assert (told["task"], told["converged"]) == ("regress", True)
+    assert told["cv"]["mean"] > 0.3
+    done = run(*machine, "predict", "rows.maxmargin", "rows", "-o", "x")
+    assert float(done.out.split()[1]) > 0.5  # R²
+    assert (
+        "LeastDeviations(kernel=linear, C=1, gamma_=1)"
+        in run("inspect", "rows.maxmargin").out
+    )
     done = run(*machine, *solver, "train", "rows", "--solver", "worst-pair", "--strict")
     assert done.code == 0
     assert "solver=worst-pair" in done.out

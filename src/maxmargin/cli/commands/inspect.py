@@ -84,10 +84,11 @@ def _tell(path: str, facts: dict[str, Any], voice: Voice) -> None:
 
 def _chosen(facts: dict[str, Any]) -> dict[str, Any]:
     """Kernel and C, and every other parameter that is not the default."""
-    import maxmargin
+    from maxmargin.estimators import MACHINES
 
-    kind = getattr(maxmargin, facts["class"].removeprefix("maxmargin."), None)
-    default = {} if kind is None else kind().get_params()
+    titles = MACHINES.names_in_files()
+    title = titles.get(facts["class"], facts["class"])
+    default = MACHINES.load(title)().get_params() if title in titles.values() else {}
     known = facts["parameters"]
     first = {name: known[name] for name in ("kernel", "C") if name in known}
     return first | {
