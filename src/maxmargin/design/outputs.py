@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin._jit import ASSOCIATIVE, njit
+from maxmargin.design.row import dense_dot
 from maxmargin.parallel import Workers
 from maxmargin.rows.records import read_only
 
@@ -161,11 +162,8 @@ def _csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
 
 def _one_line(rows, start, stop, w, b, out):
     everything = 0.0
-    for i in range(start, stop):
-        total = 0.0
-        for k in range(w.size):
-            total += rows[i, k] * w[k]
-        total += b
+    for i in range(np.uint64(start), np.uint64(stop)):
+        total = dense_dot(rows, i, w) + b
         out[i] = total
         everything += total
     return everything
