@@ -112,9 +112,9 @@ def _gathered(
 def _summed(
     design: Design, size: int, parts: int, add: Callable[[Matrix, int, int], Any]
 ) -> Matrix:
-    """Return the sum of what ``add(total, part, parts)`` adds to 0, in their order.
+    """Return the sum of the matrices that ``add(total, part, parts)`` fills, in order.
 
-    It may return that numbers fell above the diagonal, which then belong below it.
+    ``add`` may return True: numbers above the diagonal then belong below it.
     """
 
     def one(part: int) -> Matrix:
@@ -145,13 +145,13 @@ class Kept:
     age: int = _ANEW  # steps since it was made anew
 
     def forget(self) -> None:
-        """Begin anew: other rows are in play than before."""
+        """Begin anew, as other rows are in play."""
         self.inside, self.age = np.zeros(0, bool), _ANEW
 
     def follow(
         self, problem: LinearProblem, rows: Index, weight: Vector, now: Flags
     ) -> None:
-        """Make it that of the rows among ``rows`` that are active ``now``."""
+        """Update it to the rows among ``rows`` that are active ``now``."""
         design = problem.design
         constant = 1.0 if problem.free else design.scaling
         active = np.flatnonzero(now)
@@ -202,7 +202,7 @@ def factor_of(square: Matrix, *, free: bool) -> tuple[Factor, Vector | None]:
 def cholesky(H: Matrix) -> Factor:
     """Return Cholesky's factor, from the lower triangle of a positive definite matrix.
 
-    What rounding made of one that is nearly singular gets a larger diagonal, in place.
+    If rounding made it indefinite, its diagonal is enlarged, in place.
     """
     diagonal, more = np.einsum("ii->i", H), 0.0
     if not np.isfinite(diagonal).all():  # which bounds what is beside it

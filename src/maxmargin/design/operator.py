@@ -155,7 +155,7 @@ class Design:
     def _summed(
         self, loop: Any, some: Index | None, *vectors: Vector
     ) -> tuple[Vector, list[Any]]:
-        """Return the sum of what ``loop`` adds up in every part, and what it returns."""
+        """Return the sum over the parts that ``loop`` adds up, and its return values."""
         parts = _PARTS if 2 * self.stored >= _WORTH else 1
         if some is not None:
             # Every part has a sum of its own, worth the clearing and the adding up.
@@ -165,8 +165,8 @@ class Design:
         part = partial(loop, self.rows, some, *vectors, self.scaling, sums)
         if parts == 1:
             return sums[0], [part(0)]
-        told = self.workers.map(part, range(parts))
-        return sums.sum(axis=0), told
+        found = self.workers.map(part, range(parts))
+        return sums.sum(axis=0), found
 
     # -- weights of several classes: W is laid out as maxmargin.design.row says
 

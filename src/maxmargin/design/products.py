@@ -1,12 +1,12 @@
-"""Products of X and a vector, and of parts of vectors: compiled loops over many rows.
+"""Compiled loops over many rows of X: Xw, X'u, X'DXv, X'DX; sums over vectors.
 
-``some`` holds the numbers of the rows, or is None for all rows; which of them is settled
-when the loop is compiled. A vector beside the rows has an entry for each of them, and
-x̃ is x, and behind it ``scaling`` if that is not 0. The kind of rows is told apart once
-a call and not once a row: for sparse rows, which are short, that is three times as fast.
+``some`` has the numbers of the rows; None means all rows (another version of the loop is
+compiled for it). A vector beside the rows has an entry for each of them. x̃ is x, and
+behind it ``scaling`` if that is not 0. A loop asks for the kind of rows once a call and
+not once a row: for sparse rows, which are short, that is three times as fast.
 
-Sums over rows are cut into parts: a call adds those of number ``part`` into its own line
-of ``sums``. The parts depend on counts alone, and so do the bits of the sum.
+Sums over rows are cut into parts: a call adds one part to its own line of ``sums``. Parts
+depend on counts alone, and so do the bits of the sum.
 """
 
 from __future__ import annotations
@@ -16,56 +16,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, inlined, njit
-from maxmargin.design.row import (
-    COMPILED,
-    add_classes,
-    body,
-    dense_dot,
-    dot_classes,
-    sparse_dot,
-)
-from maxmargin.rows.records import CsrRows, DenseRows
+from maxmargin.design.row import add_classes, dense_dot, dot_classes, sparse_dot
+from maxmargin.rows.records import COMPILED, CsrRows, DenseRows, body
 
 ONE = np.uint64(1)  # plus an int it would be a float
 _PIECE = 128  # policy: rows of which the columns are gathered at a time
-
-
-def _times(
-    rows: Any, some: Any, w: Any, scaling: float, out: Any, start: int, stop: int
-) -> Any:
-    """Compute out[k] = x̃·w of row k, start ≤ k < stop."""
-    raise TypeError(COMPILED)
-
-
-def _back(
-    rows: Any, some: Any, u: Any, scaling: float, out: Any, start: int, stop: int
-) -> Any:
-    """Add Σ u_k·x̃ to out."""
-    raise TypeError(COMPILED)
-
-
-def _squares(
-    rows: Any, some: Any, weight: Any, scaling: float, out: Any, start: int, stop: int
-) -> Any:
-    """Add Σ weight_k·x̃² to out, column by column."""
-    raise TypeError(COMPILED)
-
-
-def _there_and_back(
-    rows: Any, some: Any, weight: Any, v: Any, scaling: float, out: Any, start: int,
-    stop: int,
-) -> Any:  # fmt: skip
-    """Add Σ weight_k·x̃·(x̃·v) to out in one pass; return Σ weight_k·x̃·v."""
-    raise TypeError(COMPILED)
-
-
-@body(_times, DenseRows)
-def _times_dense(rows, some, w, scaling, out, start, stop):
-    data, d = rows.data, rows.data.shape[1]
-    for k in range(np.uint64(start), np.uint64(stop)):
-        i = k if some is None else np.uint64(some[k])
-        total = dense_dot(data, i, w)
-        out[k] = total + scaling * w[d] if scaling != 0.0 else total
 
 
 def _dot_in_order(data, indices, start, stop, w):
@@ -76,6 +31,20 @@ def _dot_in_order(data, indices, start, stop, w):
 
 
 _dot_in_order = njit(_dot_in_order, fastmath=set(ASSOCIATIVE))
+
+
+def _times(*_: Any) -> Any:
+    """Compute out[k] = x̃·w of row k, start ≤ k < stop."""
+    raise TypeError(COMPILED)
+
+
+@body(_times, DenseRows, ASSOCIATIVE)
+def _times_dense(rows, some, w, scaling, out, start, stop):
+    data, d = rows.data, rows.data.shape[1]
+    for k in range(np.uint64(start), np.uint64(stop)):
+        i = k if some is None else np.uint64(some[k])
+        total = dense_dot(data, i, w)
+        out[k] = total + scaling * w[d] if scaling != 0.0 else total
 
 
 @body(_times, CsrRows, AS_WRITTEN)
@@ -91,7 +60,12 @@ def _times_csr(rows, some, w, scaling, out, start, stop):
         out[k] = total + scaling * w[d] if scaling != 0.0 else total
 
 
-@body(_back, DenseRows)
+def _back(*_: Any) -> Any:
+    """Add Σ u_k·x̃ over start ≤ k < stop to out."""
+    raise TypeError(COMPILED)
+
+
+@body(_back, DenseRows, ASSOCIATIVE)
 def _back_dense(rows, some, u, scaling, out, start, stop):
     data, d = rows.data, rows.data.shape[1]
     for k in range(np.uint64(start), np.uint64(stop)):
@@ -104,7 +78,7 @@ def _back_dense(rows, some, u, scaling, out, start, stop):
                 out[d] += factor * scaling
 
 
-@body(_back, CsrRows)
+@body(_back, CsrRows, ASSOCIATIVE)
 def _back_csr(rows, some, u, scaling, out, start, stop):
     data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
     for k in range(np.uint64(start), np.uint64(stop)):
@@ -117,7 +91,12 @@ def _back_csr(rows, some, u, scaling, out, start, stop):
                 out[d] += factor * scaling
 
 
-@body(_squares, DenseRows)
+def _squares(*_: Any) -> Any:
+    """Add Σ weight_k·x̃² to out, column by column."""
+    raise TypeError(COMPILED)
+
+
+@body(_squares, DenseRows, ASSOCIATIVE)
 def _squares_dense(rows, some, weight, scaling, out, start, stop):
     data, d = rows.data, rows.data.shape[1]
     for k in range(np.uint64(start), np.uint64(stop)):
@@ -130,7 +109,7 @@ def _squares_dense(rows, some, weight, scaling, out, start, stop):
             out[d] += weight[k] * scaling * scaling
 
 
-@body(_squares, CsrRows)
+@body(_squares, CsrRows, ASSOCIATIVE)
 def _squares_csr(rows, some, weight, scaling, out, start, stop):
     data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
     for k in range(np.uint64(start), np.uint64(stop)):
@@ -142,7 +121,12 @@ def _squares_csr(rows, some, weight, scaling, out, start, stop):
             out[d] += weight[k] * scaling * scaling
 
 
-@body(_there_and_back, DenseRows)
+def _there_and_back(*_: Any) -> Any:
+    """Add Σ weight_k·x̃·(x̃·v) to out in one pass; return Σ weight_k·x̃·v."""
+    raise TypeError(COMPILED)
+
+
+@body(_there_and_back, DenseRows, ASSOCIATIVE)
 def _there_and_back_dense(rows, some, weight, v, scaling, out, start, stop):
     data, d, total = rows.data, rows.data.shape[1], 0.0
     for k in range(np.uint64(start), np.uint64(stop)):
@@ -159,10 +143,10 @@ def _there_and_back_dense(rows, some, weight, v, scaling, out, start, stop):
     return total
 
 
-@body(_there_and_back, CsrRows)
+@body(_there_and_back, CsrRows, ASSOCIATIVE)
 def _there_and_back_csr(rows, some, weight, v, scaling, out, start, stop):
     data, indices, indptr, d = rows.data, rows.indices, rows.indptr, rows.d
-    # Side by side, what is read of v brings along what is added to: half the misses.
+    # Side by side, v brings the sums into the cache: half the misses.
     pair, total = np.empty((v.size, 2)), 0.0
     for c in range(v.size):
         pair[c, 0], pair[c, 1] = v[c], 0.0
@@ -243,16 +227,15 @@ def back_classes(rows, beta, scaling, W):
 # -- X'DX --------------------------------------------------------------------------------
 
 
-def _gather(rows: Any, i: int, root: float, out: Any) -> None:
+def _gather(*_: Any) -> Any:
     """Compute out = root·x_i."""
     raise TypeError(COMPILED)
 
 
 @body(_gather, DenseRows)
 def _gather_dense(rows, i, root, out):
-    row = rows.data[i]
-    for c in range(row.size):
-        out[c] = root * row[c]
+    for c in range(rows.data.shape[1]):
+        out[c] = root * rows.data[i, c]
 
 
 @body(_gather, CsrRows)
@@ -276,8 +259,8 @@ def gather(rows, some, weight, constant, out):
 def outer(rows, some, weight, constant, out, part, parts):
     """Add Σ weight·x·x' of a part of CSR rows, its lower triangle.
 
-    Return whether something fell above it: there a pair of columns falls that a row has
-    in the wrong order.
+    Return whether numbers fell above it: pairs of columns do that a row has in the wrong
+    order.
     """
     data, indices, indptr = rows.data, rows.indices, rows.indptr
     last, above = out.shape[0] - 1, False
@@ -288,16 +271,14 @@ def outer(rows, some, weight, constant, out, part, parts):
         for e in range(begin, end):
             if e > begin and indices[e] < indices[e - np.uint64(1)]:
                 above = True
-            line = out[np.uint64(indices[e])]
-            x = weight[k] * data[e]
+            j, x = np.uint64(indices[e]), weight[k] * data[e]
             for g in range(begin, e + np.uint64(1)):
-                line[np.uint64(indices[g])] += x * data[g]
+                out[j, np.uint64(indices[g])] += x * data[g]
         if constant != 0.0:
-            line = out[last]
             x = weight[k] * constant
             for g in range(begin, end):
-                line[np.uint64(indices[g])] += x * data[g]
-            line[last] += x * constant
+                out[last, np.uint64(indices[g])] += x * data[g]
+            out[last, last] += x * constant
     return above
 
 
@@ -310,16 +291,16 @@ def _narrow(rows, some, weight, constant, out, part, parts):
     for start in range(begin, end, _PIECE):
         count = min(_PIECE, end - start)
         for k in range(count):
-            row = data[some[start + k]]
+            i = np.uint64(some[start + k])
             for c in range(d):
-                columns[c, k] = row[c]
+                columns[c, k] = data[i, c]
         for a in range(size):
             for k in range(count):
                 weighted[k] = weight[start + k] * columns[a, k]
             for b in range(a + 1):
-                other, total = columns[b], 0.0
+                total = 0.0
                 for k in range(count):
-                    total += weighted[k] * other[k]
+                    total += weighted[k] * columns[b, k]
                 out[a, b] += total
 
 

@@ -1,8 +1,7 @@
 """One row of X: x·w, w += c·x, for one w or for the W of all classes; compiled.
 
 Solvers that visit one row after the other use these; :mod:`maxmargin.design.products`
-has the loops over many rows. A function with ``raise`` in its body is a name, to which
-:func:`body` gives compiled code for each kind of rows.
+has the loops over many rows.
 
 Of several classes, W has a line for every class where rows are dense: a product runs
 along both. Where rows are sparse it has a line for every feature: the numbers of a row
@@ -11,35 +10,13 @@ then touch few lines of memory, whatever the number of classes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, inlined, is_record, overload
+from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, inlined
 from maxmargin._jit.prefetch import prefetch
-from maxmargin.rows.records import CsrRows, DenseRows
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-COMPILED = "dense or CSR rows in compiled code only"
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
-
-
-def body(
-    name: Callable[..., Any], record: type, flags: frozenset[str] = ASSOCIATIVE
-) -> Callable[[Function], Function]:
-    """Decorate what compiled code runs for ``name`` where its rows are a ``record``."""
-
-    def register(function: Function) -> Function:
-        @overload(name, strict=False, jit_options={"fastmath": set(flags)})
-        def _chosen(rows, *_):
-            return function if is_record(rows, record) else None
-
-        return function
-
-    return register
+from maxmargin.rows.records import COMPILED, CsrRows, DenseRows, body
 
 
 def dot_row(rows: Any, i: int, w: Any, scaling: float) -> Any:
@@ -134,7 +111,7 @@ def _fetch_csr(rows, i):
     fetch_csr(rows.data, rows.indices, rows.indptr, i)
 
 
-@body(dot_row, DenseRows)
+@body(dot_row, DenseRows, ASSOCIATIVE)
 def _dot_dense(rows, i, w, scaling):
     total = dense_dot(rows.data, i, w)
     return total + scaling * w[rows.data.shape[1]] if scaling != 0.0 else total
@@ -147,7 +124,7 @@ def _dot_csr(rows, i, w, scaling):
     return total + scaling * w[rows.d] if scaling != 0.0 else total
 
 
-@body(add_row, DenseRows)
+@body(add_row, DenseRows, ASSOCIATIVE)
 def _add_dense(rows, i, factor, w, scaling):
     data, d = rows.data, rows.data.shape[1]
     for k in range(d):
@@ -156,7 +133,7 @@ def _add_dense(rows, i, factor, w, scaling):
         w[d] += factor * scaling
 
 
-@body(add_row, CsrRows)
+@body(add_row, CsrRows, ASSOCIATIVE)
 def _add_csr(rows, i, factor, w, scaling):
     for e in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
         w[np.uint64(rows.indices[e])] += factor * rows.data[e]
@@ -164,7 +141,7 @@ def _add_csr(rows, i, factor, w, scaling):
         w[rows.d] += factor * scaling
 
 
-@body(dot_classes, DenseRows)
+@body(dot_classes, DenseRows, ASSOCIATIVE)
 def _dot_classes_dense(rows, i, W, scaling, names, at, count, out, to, whole):
     data, d = rows.data, rows.data.shape[1]
     # Two sums that do not wait for each other, and share what is read of the row.
@@ -181,7 +158,7 @@ def _dot_classes_dense(rows, i, W, scaling, names, at, count, out, to, whole):
         out[to + t], out[to + last] = one, two
 
 
-@body(dot_classes, CsrRows)
+@body(dot_classes, CsrRows, ASSOCIATIVE)
 def _dot_classes_csr(rows, i, W, scaling, names, at, count, out, to, whole):
     start, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
     if 2 * count > whole.size:  # whole lines at once rather than most of them one by one
@@ -208,7 +185,7 @@ def _dot_classes_csr(rows, i, W, scaling, names, at, count, out, to, whole):
         out[to + t], out[to + last] = one, two
 
 
-@body(add_classes, DenseRows)
+@body(add_classes, DenseRows, ASSOCIATIVE)
 def _add_classes_dense(rows, i, W, scaling, names, at, count, change, by):
     data, d = rows.data, rows.data.shape[1]
     for t in range(count):
@@ -219,7 +196,7 @@ def _add_classes_dense(rows, i, W, scaling, names, at, count, change, by):
             W[m, d] += factor * scaling
 
 
-@body(add_classes, CsrRows)
+@body(add_classes, CsrRows, ASSOCIATIVE)
 def _add_classes_csr(rows, i, W, scaling, names, at, count, change, by):
     for e in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
         x, j = rows.data[e], np.uint64(rows.indices[e])
