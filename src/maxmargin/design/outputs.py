@@ -160,6 +160,7 @@ def _csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
     return made
 
 
+@njit(allocates=False, fastmath=set(ASSOCIATIVE))
 def _one_line(rows, start, stop, w, b, out):
     everything = 0.0
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -167,6 +168,3 @@ def _one_line(rows, start, stop, w, b, out):
         out[i] = total
         everything += total
     return everything
-
-
-_one_line = njit(_one_line, allocates=False, fastmath=set(ASSOCIATIVE))

@@ -23,14 +23,12 @@ ONE = np.uint64(1)  # plus an int it would be a float
 _PIECE = 128  # policy: rows of which the columns are gathered at a time
 
 
+@njit(fastmath=set(ASSOCIATIVE))
 def _dot_in_order(data, indices, start, stop, w):
     total = 0.0
     for e in range(start, stop):
         total += data[e] * w[np.uint64(indices[e])]
     return total
-
-
-_dot_in_order = njit(_dot_in_order, fastmath=set(ASSOCIATIVE))
 
 
 def _times(*_: Any) -> Any:
@@ -282,7 +280,8 @@ def outer(rows, some, weight, constant, out, part, parts):
     return above
 
 
-def _narrow(rows, some, weight, constant, out, part, parts):
+@njit(fastmath=set(ASSOCIATIVE))
+def narrow(rows, some, weight, constant, out, part, parts):
     """Add Σ weight·x·x' of a part of dense rows with few columns, its lower triangle."""
     data, size, d = rows.data, out.shape[0], rows.data.shape[1]
     columns, weighted = np.empty((size, _PIECE)), np.empty(_PIECE)
@@ -304,13 +303,11 @@ def _narrow(rows, some, weight, constant, out, part, parts):
                 out[a, b] += total
 
 
-narrow = njit(_narrow, fastmath=set(ASSOCIATIVE))
-
-
 # -- parts of vectors --------------------------------------------------------------------
 
 
-def _dot(a, b):
+@njit(fastmath=set(ASSOCIATIVE))
+def dot(a, b):
     """a·b by the calling thread: a BLAS would wake others for long vectors."""
     total = 0.0
     for k in range(a.size):
@@ -318,7 +315,8 @@ def _dot(a, b):
     return total
 
 
-def _forward(s, r, d, image, gradient, length):
+@njit(fastmath=set(ASSOCIATIVE))
+def forward(s, r, d, image, gradient, length):
     """Take S += length·d, r −= length·image; return s·r, s·gradient and r·r."""
     model, fall, rest = 0.0, 0.0, 0.0
     for k in range(s.size):
@@ -328,10 +326,6 @@ def _forward(s, r, d, image, gradient, length):
         fall += s[k] * gradient[k]
         rest += r[k] * r[k]
     return model, fall, rest
-
-
-dot = njit(_dot, fastmath=set(ASSOCIATIVE))
-forward = njit(_forward, fastmath=set(ASSOCIATIVE))
 
 
 @njit

@@ -182,6 +182,7 @@ def compressed(
     return sp.csr_array((values, indices, ends.astype(kind)), shape=X.shape)
 
 
+@njit
 def _count(X, kept, start, stop, counts):
     """Count the values that each of the rows start … stop−1 has to store."""
     for i in range(start, stop):
@@ -192,6 +193,7 @@ def _count(X, kept, start, stop, counts):
         counts[i] = total
 
 
+@njit
 def _fill(X, kept, ends, start, stop, indices, values):
     """Store these values, each row from the end of the row before it."""
     for i in range(start, stop):
@@ -202,7 +204,3 @@ def _fill(X, kept, ends, start, stop, indices, values):
                 indices[at] = k
                 values[at] = row[k]
                 at += 1
-
-
-_count = njit(_count)
-_fill = njit(_fill)

@@ -255,7 +255,8 @@ def _norm2_csr(rows, i, zero):
     return total
 
 
-def _squared_norms(rows, start, stop, zero, out):
+@njit(allocates=False)
+def squared_norms(rows, start, stop, zero, out):
     """Compute the squared norms of rows start … stop−1, in the precision of ``out``.
 
     Each is one chain of fused operations in the order of the features, as a tile's dot
@@ -265,14 +266,12 @@ def _squared_norms(rows, start, stop, zero, out):
         out[i] = _norm2(rows, i, zero)
 
 
-squared_norms = njit(_squared_norms, allocates=False)
-
-
 def repeats(X: Any) -> bool:
     """Whether a row of a CSR matrix has a column twice."""
     return bool(_repeats(X.indices, X.indptr, np.full(X.shape[1], -1, np.int64)))
 
 
+@njit(allocates=False)
 def _repeats(indices, indptr, seen):
     for i in range(indptr.size - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -281,6 +280,3 @@ def _repeats(indices, indptr, seen):
                 return True
             seen[column] = i
     return False
-
-
-_repeats = njit(_repeats, allocates=False)
