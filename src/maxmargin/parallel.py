@@ -1,7 +1,8 @@
 """Threads: how many, and how work is spread over them.
 
-Hot loops are compiled without the GIL, so plain threads use every core. Nothing that is
-computed depends on how many there are: work is cut where results do not meet.
+Compiled loops release the GIL, so plain threads use every core. No result depends on the
+number of threads: work is cut into parts whose results do not meet, or are added up in
+the order of the parts.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-_PIECES = 4  # that work is cut into for each thread: who comes late finds fewer left
+_PIECES = 4  # policy: pieces of work for each thread; a thread that is late takes fewer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def effective_jobs(n_jobs: int | None) -> int:
-    """Number of threads for an ``n_jobs`` parameter.
+    """Return the number of threads for an ``n_jobs`` parameter.
 
     None is every core the process may use: its affinity and container limits, at most
     OMP_NUM_THREADS, and what joblib leaves inside one of its workers. Negative
@@ -48,10 +49,10 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 class _OneBlasThread:
-    """The limit is the process's: the first fit sets it, the last to end lifts it.
+    """The limit is one for the process: the first fit sets it, the last one lifts it.
 
-    Each restoring what it found would not do: of two fits that overlap, the second finds
-    the limit of the first, and would leave it behind for good.
+    If every fit restored the limit that it found, the second of two fits that overlap
+    would leave the limit of the first behind for good.
     """
 
     def __init__(self) -> None:
@@ -83,10 +84,10 @@ _one_blas_thread = _OneBlasThread()
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Matrix products inside are made by the thread that asks for them.
+    """Keep the BLAS to the thread that calls it, within this context.
 
-    Threads of ours are then not multiplied by those of the BLAS, which wait for more by
-    spinning on a core of ours; and results do not depend on how many it would take.
+    Threads of the BLAS would compete with ours: they wait for work by spinning on a core.
+    And results would depend on their number.
     """
     return _one_blas_thread
 
@@ -99,7 +100,7 @@ class Tally:
         self._lock = threading.Lock()
 
     def add(self, some: int) -> None:
-        """More of it. Without a lock, of two threads at a time one would be lost."""
+        """Add to the count; without a lock, two threads at a time would lose one."""
         with self._lock:
             self.total += some
 
@@ -109,7 +110,7 @@ class Tally:
 
 
 class _Inside(threading.local):
-    """Whether this thread is itself a worker: a pool waiting for itself would hang."""
+    """Whether this thread is a worker; a pool that waits for itself would hang."""
 
     busy = False
 
@@ -118,10 +119,10 @@ _inside = _Inside()
 
 
 class Workers:
-    """A pool of threads for the length of one fit or predict, and no others meanwhile.
+    """A pool of threads for one fit or predict; the only threads meanwhile.
 
-    The BLAS keeps to the thread that calls it: see :func:`one_blas_thread`. Inside a
-    worker, further work runs in that worker: nesting is safe.
+    The BLAS keeps to the thread that calls it: see :func:`one_blas_thread`. Work that a
+    worker asks for runs in that worker: nesting is safe.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ class Workers:
         See :func:`effective_jobs`.
     on_failure : callable or None
         Called when a part of the work fails or an exception leaves the block, before
-        other threads are waited for: it can tell them that nobody wants their results.
+        the wait for other threads: it can tell them that their results are not needed.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Workers:
 
     @cached_property
     def count(self) -> int:
-        """How many; looked up when it matters, for that takes longer than a small fit."""
+        """The number of threads; looked up on first use, as that takes a while."""
         return effective_jobs(self._n_jobs)
 
     def __enter__(self) -> Workers:
@@ -166,13 +167,13 @@ class Workers:
             _one_blas_thread.__exit__()
 
     def __getstate__(self) -> dict[str, object]:
-        """Threads stay behind when a State or Gram is pickled; they start anew."""
+        """Leave the threads out when a State or Gram is pickled; they start anew."""
         return {"_n_jobs": self.count, "_pool": None, "on_failure": None}
 
     def map(
         self, function: Callable[[Item], Result], items: Iterable[Item]
     ) -> list[Result]:
-        """``[function(item) for item in items]``, several at a time."""
+        """Return ``[function(item) for item in items]``, several at a time."""
         todo = list(items)
         if len(todo) <= 1 or _inside.busy or self.count == 1:
             return [function(item) for item in todo]
@@ -185,7 +186,7 @@ class Workers:
         return [results[number] for number in range(len(todo))]
 
     def spread(self, function: Callable[[int, int], None], n: int, grain: int) -> None:
-        """Call ``function(start, stop)`` on slabs of 0…n of at least ``grain`` each."""
+        """Call ``function(start, stop)`` on slabs of 0 … n of at least ``grain`` each."""
         most = n // max(1, grain)
         if most <= 1 or _inside.busy or self.count == 1:
             function(0, n)
@@ -197,11 +198,11 @@ class Workers:
     def _share(
         self, task: Callable[[int], None], count: int, *, tells: bool = False
     ) -> None:
-        """``task(0)`` to ``task(count − 1)``, each by the thread that is free first.
+        """Call ``task(0)`` to ``task(count − 1)``, each in the thread that is free first.
 
-        The one that asks takes part: it waits for what others have begun, and not for
-        threads that a busy machine has not woken yet. If it ``tells``, whoever fails
-        lets the others know, as what they have begun may take hours.
+        The calling thread takes part: it waits for tasks that others have begun, but not
+        for threads that a busy machine has not woken yet. If it ``tells``, a failure is
+        reported to ``on_failure`` at once, as tasks that have begun may take hours.
         """
         numbers = iter(range(count))
 
@@ -211,7 +212,7 @@ class Workers:
                 for number in numbers:
                     task(number)
             except BaseException:
-                for _ in numbers:  # nobody begins another
+                for _ in numbers:  # no thread begins another task
                     pass
                 if tells and self.on_failure is not None:
                     self.on_failure()
@@ -225,10 +226,10 @@ class Workers:
             helpers.extend(self._threads().submit(work) for _ in others)
             work()
         finally:
-            for _ in numbers:  # nor where the machine has no room for a thread
+            for _ in numbers:  # nor if the machine has no room for a thread
                 pass
             begun = [helper for helper in helpers if not helper.cancel()]
-            wait(begun)  # nobody may still be writing when an error leaves here
+            wait(begun)  # no thread may still be writing when an error leaves here
         for helper in begun:
             helper.result()
 

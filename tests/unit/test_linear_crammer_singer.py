@@ -13,7 +13,6 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import LinearSVC
 
 from maxmargin import SVC
-from maxmargin.design.class_rows import by_class, times, weights_of
 from maxmargin.design.operator import Design
 from maxmargin.errors import InputError, NumericalError
 from maxmargin.parallel import Workers
@@ -221,10 +220,10 @@ def test_products(rows, scaling):
     beta = np.random.default_rng(0).normal(size=(problem.n, 5))
     beta[::3] = 0.0
     beta[:, 1] = 0.0
-    W = weights_of(problem.design, beta)
-    np.testing.assert_allclose(by_class(problem.design, W), beta.T @ X, atol=1e-12)
+    W = problem.design.back_classes(beta)
+    np.testing.assert_allclose(problem.design.by_class(W), beta.T @ X, atol=1e-12)
     np.testing.assert_allclose(
-        times(problem.design, W, 5), X @ (beta.T @ X).T, atol=1e-11
+        problem.design.times_classes(W), X @ (beta.T @ X).T, atol=1e-11
     )
 
 

@@ -14,10 +14,8 @@ from tests.unit.test_linear_newton import (
 
 from maxmargin import LinearSVC, LinearSVR
 from maxmargin.design import hessian as _curvature
-from maxmargin.design.factor import cholesky, factor_of
-from maxmargin.design.hessian import curvature
+from maxmargin.design.hessian import cholesky, curvature, factor_of
 from maxmargin.design.operator import Design
-from maxmargin.design.some_rows import back, squares, there_and_back, times
 from maxmargin.parallel import Workers
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.linear import Newton, NewtonCg
@@ -123,10 +121,10 @@ def test_products_with_some_rows(kind, constant, how, monkeypatch):
     some = np.sort(rng.choice(3000, 2000, replace=False))
     weight, v = rng.random(2000), rng.standard_normal(X.shape[1])
     rows = X[some]
-    np.testing.assert_allclose(times(design, some, v), rows @ v, atol=1e-12)
-    np.testing.assert_allclose(back(design, some, weight), rows.T @ weight)
-    np.testing.assert_allclose(squares(design, some, weight), weight @ rows**2)
-    found, total = there_and_back(design, some, weight, v)
+    np.testing.assert_allclose(design.times(v, some), rows @ v, atol=1e-12)
+    np.testing.assert_allclose(design.back(weight, some), rows.T @ weight)
+    np.testing.assert_allclose(design.squares(weight, some), weight @ rows**2)
+    found, total = design.there_and_back(weight, v, some)
     np.testing.assert_allclose(found, rows.T @ (weight * (rows @ v)))
     assert total == pytest.approx(weight @ (rows @ v))
     for signed in (weight, weight * rng.choice([-1.0, 1.0], 2000)):

@@ -1,10 +1,8 @@
-"""X as the matrix of a linear machine: every product with its rows.
+"""X as an operator: every product with the rows of a linear machine.
 
-- :mod:`~maxmargin.design.operator`: the design matrix, Xw and X'u.
-- :mod:`~maxmargin.design.vectors`: sums and products of vectors, in one pass.
-- :mod:`~maxmargin.design.some_rows`: Xw and X'u for a subset of the rows.
-- :mod:`~maxmargin.design.class_rows`: the same for all classes at once.
-- :mod:`~maxmargin.design.hessian`: X'DX.
-- :mod:`~maxmargin.design.factor`: its Cholesky factor.
+- :mod:`~maxmargin.design.row`: one row: x·w, w += c·x, for one w or all classes.
+- :mod:`~maxmargin.design.products`: compiled loops over many rows; parts of vectors.
+- :mod:`~maxmargin.design.operator`: the design matrix: Xw, X'u, X'DXv, XX'.
+- :mod:`~maxmargin.design.hessian`: X'DX and its Cholesky factor.
 - :mod:`~maxmargin.design.outputs`: decision values Xw + b of new rows.
 """

@@ -1,7 +1,7 @@
-"""XW' + b, and whether all of it is finite, in one pass over X.
+"""Predictions: XW' + b, and whether all of it is finite, in one pass over X.
 
-To look for NaN and inf in X would take as long as the product. Instead every output goes
-into a sum, which is finite only if all of them are: products leave nothing out.
+A search for NaN and inf in X would take as long as the product. Instead every output
+goes into a sum, which is finite only if all outputs are: products leave nothing out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin._jit import ASSOCIATIVE, njit
+from maxmargin.design.row import dense_dot
 from maxmargin.parallel import Workers
 from maxmargin.rows.records import read_only
 
@@ -21,35 +22,36 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_LARGE = 1 << 19  # dense numbers from which threads, begun anew each time, pay
-_LARGE_SPARSE = 1 << 21  # likewise multiplications of sparse numbers
-_BLOCK = 1 << 18  # dense numbers that are multiplied by several lines at a time
-_FEW = 64  # rows of a block at least: each of them reads all of W
+# Policy: from so many dense numbers, or multiplications of sparse numbers, threads pay,
+# which are begun anew each time.
+_LARGE, _LARGE_SPARSE = 1 << 19, 1 << 21
+_BLOCK = 1 << 18  # policy: dense numbers that are multiplied by several lines at a time
+_FEW = 64  # policy: rows of a block at least: each block reads all of W
 
 
 def linear_outputs(
     rows: Any, coef: Vector, intercept: Vector, n_jobs: int | None
 ) -> tuple[Vector, bool]:
-    """The outputs of every row, of shape (n, lines), and whether they can be believed.
+    """Return the outputs of every row, and whether they can be believed.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d), C order, or CSR matrix
-        Whose numbers may be anything.
+        Any numbers, NaN and inf included.
     coef : ndarray of shape (lines, d)
         W.
     intercept : ndarray of shape (lines,)
         b.
     n_jobs : int or None
-        Threads, where there is work for them. The bits do not depend on it.
+        Threads, if there is work for them. The bits do not depend on it.
 
     Returns
     -------
     outputs : ndarray of shape (n, lines)
         XW' + b.
     finite : bool
-        False if there may be NaN or inf in X, b or the outputs, or in what was read of W
-        (of which sparse rows read the columns that they have).
+        False if there may be NaN or inf in X, b, the outputs or the weights read (sparse
+        rows read the weights of their own columns).
     """
     if sparse.issparse(rows):
         return _of_sparse(rows, coef, intercept, n_jobs)
@@ -61,10 +63,10 @@ def linear_outputs(
 def _of_one_line(
     rows: NDArray[Any], w: Vector, b: float, n_jobs: int | None
 ) -> tuple[Vector, bool]:
-    """Our own loop: a BLAS may leave out what is times 0, a NaN among it.
+    """Our own loop: a BLAS may leave out products with 0, a NaN among them.
 
-    :class:`~maxmargin.design.operator.Design` has the same one for fits; what it knows
-    besides takes longer to set up than the product of some thousand rows.
+    A :class:`~maxmargin.design.operator.Design` would take longer to set up than the
+    product of some thousand rows takes.
     """
     n = len(rows)
     out = np.empty(n)
@@ -105,7 +107,7 @@ def _of_several_lines(
 def _of_sparse(
     rows: Any, coef: Vector, intercept: Vector, n_jobs: int | None
 ) -> tuple[Vector, bool]:
-    """SciPy's product, which leaves nothing out and lets go of the GIL, by slabs."""
+    """SciPy's product, which leaves nothing out and releases the GIL, by slabs."""
     n = rows.shape[0]
     rows, columns = _weights_in_use(rows, coef)
     finite: list[bool] = []
@@ -131,11 +133,10 @@ def _of_sparse(
 
 
 def _weights_in_use(rows: Any, coef: Vector) -> tuple[Any, NDArray[np.float64]]:
-    """W' with the weights of a feature side by side: all, or what a few rows have.
+    """W' with the weights of a feature side by side: of all features, or of few rows'.
 
-    Machines that are fitted keep W so; others would have all of it turned at every call:
-    for one message and 20 topics of 130,000 words some hundred times as long as the
-    product.
+    Fitted machines keep W so. Otherwise a copy of all W at every call would take some
+    hundred times as long as the product, for one message and 20 topics of 130,000 words.
     """
     stored = int(rows.indptr[-1])
     if coef.T.flags.c_contiguous or stored >= coef.shape[1]:
@@ -146,29 +147,24 @@ def _weights_in_use(rows: Any, coef: Vector) -> tuple[Any, NDArray[np.float64]]:
 
 
 def _slab(rows: Any, start: int, stop: int) -> Any:
-    """Some rows, of which no number is copied."""
+    """Return some of the rows without a copy of their numbers."""
     begin, end = int(rows.indptr[start]), int(rows.indptr[stop])
     pointers = rows.indptr[start : stop + 1] - rows.indptr[start]
     return _csr(rows.data[begin:end], rows.indices[begin:end], pointers, rows.shape[1])
 
 
 def _csr(data: Any, indices: Any, indptr: Any, width: int) -> Any:
-    """A matrix of these arrays; SciPy's constructor would read all indices once more."""
+    """Return a matrix of these arrays; SciPy's constructor would read all indices."""
     made = sparse.csr_array((len(indptr) - 1, width), dtype=data.dtype)
     made.data, made.indices, made.indptr = data, indices, indptr
     return made
 
 
+@njit(allocates=False, fastmath=set(ASSOCIATIVE))
 def _one_line(rows, start, stop, w, b, out):
     everything = 0.0
-    for i in range(start, stop):
-        total = 0.0
-        for k in range(w.size):
-            total += rows[i, k] * w[k]
-        total += b
+    for i in range(np.uint64(start), np.uint64(stop)):
+        total = dense_dot(rows, i, w) + b
         out[i] = total
         everything += total
     return everything
-
-
-_one_line = njit(_one_line, allocates=False, fastmath=set(ASSOCIATIVE))

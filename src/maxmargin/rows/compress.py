@@ -1,12 +1,12 @@
-"""Dense rows that are mostly zeros, as compressed rows: their products skip the zeros.
+"""Compression: dense rows that are mostly zeros become CSR; products skip the zeros.
 
 Where at most a third of the values is not zero, tiles of sparse rows are faster than
 dense ones (1.4 to 2.1 times on covtype, mnist and a9a; at one half there is nothing to
 gain). In float64 kernel values keep their bits: a skipped zero adds nothing to a sum.
 
-Compressed rows cannot be centred, which would fill them, and float32 needs its digits.
-Columns that are hardly ever zero can: they are stored whole, with their zeros. Where
-those do not hold most of what all means amount to, the rows stay dense.
+In float32 rows are centred to keep their digits, and centring would fill a compressed
+row. Columns that are hardly ever zero can be centred: they are stored whole, with their
+zeros. If the means of the other columns are too large to be left out, rows stay dense.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from maxmargin.parallel import Workers
     from maxmargin.rows.records import Spread
 
-_MOST = 1 / 3  # of the values, that are not zero
-_FULL = 3 / 4  # of a column, from where it may be stored whole and centred
-_SAMPLE = 256  # rows that are looked at before all are
-_WIDE = 1 << 18  # columns from which those that nobody uses are left out
-_SMALL = 1000  # rows up to which nothing is gained, and
-_FEW = 1 << 18  # values
-_GRAIN = 1 << 16  # values below which a second thread costs more than it brings
-_ROOM = 1 << 28  # bytes of a copy, beyond which rows stay as they are: speed is not all
-_LINEAR_ROOM = 32 * 8  # … of a linear machine, for each of n + d² numbers
+_MOST = 1 / 3  # policy: largest share of values that are not zero; above, rows stay dense
+_FULL = 3 / 4  # policy: the same share of a column from which it is stored whole, centred
+_SAMPLE = 256  # policy: rows that are sampled before all are read
+_WIDE = 1 << 18  # policy: columns above which unused columns are left out
+_SMALL = 1000  # policy: rows up to which nothing is gained
+_FEW = 1 << 18  # policy: values below which nothing is gained
+_GRAIN = 1 << 16  # policy: values below which a second thread costs more than it brings
+_ROOM = 1 << 28  # policy: bytes of a copy; rows whose copy is larger stay as they are
+_LINEAR_ROOM = 32 * 8  # policy: the same for a linear machine, for each of n + d² numbers
 
 
 def thinned(
     X: Any, spread: Spread, workers: Workers, *, centred: bool
 ) -> tuple[Any, Spread]:
-    """X as CSR and what is to be centred of it, or both as they were.
+    """Return X as CSR, and the spread with the means to subtract; or both as they were.
 
     Parameters
     ----------
     X : ndarray or CSR matrix
         The points.
     spread : Spread
-        Of X.
+        The spread of X.
     workers : Workers
         Threads.
     centred : bool
@@ -64,9 +64,9 @@ def thinned(
 def both_thinned(
     A: Any, B: Any, shift: NDArray[np.float64], workers: Workers
 ) -> tuple[Any, Any]:
-    """A and B as CSR, or both as they were.
+    """Return A and B as CSR, or both as they were.
 
-    B is compressed anew for every A: a few rows of A would not make up for it.
+    B is compressed anew for every A: for a few rows of A that would not pay.
     """
     if isinstance(A, np.ndarray) and A.shape[0] >= _SAMPLE:
         right = compressed(B, shift, workers)
@@ -77,9 +77,9 @@ def both_thinned(
 
 
 def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
-    """What is to be centred of the rows of X without their zeros.
+    """Return the spread of the compressed rows: means of columns that are stored whole.
 
-    None if, by a sample of evenly spaced rows, they had better stay as they are.
+    None if a sample of evenly spaced rows says that they had better stay dense.
     """
     if spread.remote or not _may_be_compressed(X):
         return None
@@ -98,10 +98,10 @@ def sparse_spread(X: Any, spread: Spread, *, centred: bool) -> Spread | None:
 
 
 def used_columns(*matrices: Any) -> tuple[Any, ...]:
-    """Sparse matrices of very many columns without those that none of them uses.
+    """Return sparse matrices of very many columns without the columns that are empty.
 
-    A block of panels has room for all columns of at least 32 rows: with hashed features,
-    of which there may be millions, that would be gigabytes for columns that are empty.
+    A block of panels has room for all columns of at least 32 rows: with millions of
+    hashed features that would be gigabytes for empty columns.
     """
     d = matrices[0].shape[1]
     if d <= _WIDE or not all(sp.issparse(one) for one in matrices):
@@ -120,10 +120,10 @@ def used_columns(*matrices: Any) -> tuple[Any, ...]:
 
 
 def without_zeros(X: Any, workers: Workers) -> Any:
-    """X as CSR where at most a third of its values is not zero; otherwise X.
+    """Return X as CSR if at most a third of its values is not zero; otherwise X.
 
-    For sums over the columns, which need no centring. A linear machine promises memory of
-    n + d² numbers beside X: the copy has 32 times that at most.
+    Linear machines need no centring. They promise memory of n + d² numbers beside X: the
+    copy has 32 times that at most.
     """
     if X.shape[0] <= _SMALL or not _may_be_compressed(X):
         return X
@@ -139,14 +139,14 @@ def _may_be_compressed(X: Any) -> bool:
 
 
 def _sample(X: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
-    """Evenly spaced rows."""
+    """Return evenly spaced rows."""
     some = np.linspace(0, X.shape[0] - 1, min(X.shape[0], _SAMPLE)).astype(np.intp)
     sample: NDArray[np.floating[Any]] = X[some]
     return sample
 
 
 def _on_disk(X: Any) -> bool:
-    """Whether X is a mapped file: who maps one has no memory for a copy."""
+    """Whether X is a mapped file, chosen where memory has no room for a copy."""
     while X is not None and not isinstance(X, np.memmap | mmap.mmap):
         X = getattr(X, "base", None)
     return X is not None
@@ -158,9 +158,9 @@ def compressed(
     workers: Workers,
     room: float = np.inf,
 ) -> Any | None:
-    """X as a CSR array that stores what is not zero, and all of columns with a shift.
+    """Return X as CSR: values that are not zero, and all values of columns with a shift.
 
-    None if that is more than a third of it, or more bytes than there is room for.
+    None if these are more than a third of X, or more bytes than there is room for.
     """
     n, d = X.shape
     source = X.view()
@@ -182,8 +182,9 @@ def compressed(
     return sp.csr_array((values, indices, ends.astype(kind)), shape=X.shape)
 
 
+@njit
 def _count(X, kept, start, stop, counts):
-    """How many values each of the rows start … stop−1 has to store."""
+    """Count the values that each of the rows start … stop−1 has to store."""
     for i in range(start, stop):
         row = X[i]
         total = 0
@@ -192,8 +193,9 @@ def _count(X, kept, start, stop, counts):
         counts[i] = total
 
 
+@njit
 def _fill(X, kept, ends, start, stop, indices, values):
-    """Store them, from the row's end in the table of ends before it."""
+    """Store these values, each row from the end of the row before it."""
     for i in range(start, stop):
         row = X[i]
         at = ends[i]
@@ -202,7 +204,3 @@ def _fill(X, kept, ends, start, stop, indices, values):
                 indices[at] = k
                 values[at] = row[k]
                 at += 1
-
-
-_count = njit(_count)
-_fill = njit(_fill)

@@ -1,11 +1,11 @@
-"""Rows that are there more than once: who is the first of each kind.
+"""Duplicates: for every row, the first row that equals it.
 
-Equal rows have equal kernel values, and where their targets are equal too, a machine
-cannot tell them apart: they are one point that counts several times.
+Equal rows have equal kernel values. Where their targets are equal too, a machine cannot
+tell them apart: they are one point that counts several times.
 
-Rows are told apart by one number each, their product with a vector drawn once for all.
-Equal rows have equal numbers, since every row is summed in the same order; what has
-equal numbers is compared value by value. Cost: one pass over X, and a sort of n numbers.
+Rows are hashed to one number each, their product with a random vector. Equal rows have
+equal numbers, since every row is summed in the same order; rows with equal numbers are
+compared value by value. Cost: one pass over X, and a sort of n numbers.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index
 
-_WORTH = 0.1  # of the rows that must be copies, for their merging to pay
-_SMALL, _SMALL_WORTH = 2560, 0.25  # … of fits that take but milliseconds
-_BLOCK = 1 << 20  # values that are compared at a time
+_WORTH = 0.1  # policy: smallest share of copies among the rows for merging to pay
+_SMALL, _SMALL_WORTH = 2560, 0.25  # policy: up to so many rows, this share
+_BLOCK = 1 << 20  # policy: values that are compared at a time
 
 
 def first_alike(X: Any, target: NDArray[Any]) -> Index | None:
-    """For every row the first one that equals it, target included.
+    """Return for every row the first one that equals it, target included.
 
     Parameters
     ----------
     X : ndarray or CSR of shape (n, d)
-        The rows. Sparse ones are equal where what they store is.
+        The rows. Sparse rows are equal if they store the same values.
     target : ndarray of shape (n,)
-        What else must be equal.
+        Must be equal, too.
 
     Returns
     -------
     first : ndarray of shape (n,) or None
         ``first[i] ≤ i``; None where fewer than a tenth of the rows are copies (of up to
-        2,560 rows, a quarter). Rows of which one value drowns the others in their number
-        may be missed.
+        2,560 rows, a quarter). Copies may be missed if one value of a row is so large
+        that its number does not depend on the others.
     """
     n = X.shape[0]
     least = n * (_SMALL_WORTH if n <= _SMALL else _WORTH)
@@ -66,27 +66,27 @@ def first_alike(X: Any, target: NDArray[Any]) -> Index | None:
 
 
 def _numbers(X: Any) -> NDArray[Any]:
-    """One number a row; equal rows have the same."""
+    """Return one number a row; equal rows have the same."""
     (X,) = used_columns(X)  # of hashed features there may be billions
-    # Drawn, not made by a rule: sums of multiples of one number, say, are equal for many
-    # rows of zeros and ones that are not.
+    # Drawn at random: with multiples of one number, say, many rows of zeros and ones have
+    # equal sums without being equal.
     direction = np.random.default_rng(0).uniform(0.5, 1.5, X.shape[1])
     if sparse.issparse(X):
         numbers: NDArray[Any] = X @ direction
         return numbers
     # Not BLAS, whose sums depend on where in a block a row stands.
-    with np.errstate(over="ignore", invalid="ignore"):  # whoever overflows is compared
+    with np.errstate(over="ignore", invalid="ignore"):  # rows that overflow are compared
         numbers = np.einsum("ij,j->i", X, direction.astype(X.dtype))
     return numbers  # noqa: RET504 - whose type is known
 
 
 def _copies(ascending: NDArray[Any]) -> int:
-    """How many of sorted numbers equal the one before."""
+    """Count the sorted numbers that equal the one before."""
     return int(np.count_nonzero(ascending[1:] == ascending[:-1]))
 
 
 def _equal(X: Any, left: Index, right: Index) -> NDArray[np.bool_]:
-    """Whether rows are equal, pair by pair."""
+    """Tell pair by pair whether rows are equal."""
     same = np.empty(left.size, dtype=bool)
     step = max(1, _BLOCK // max(1, X.shape[1]))
     if sparse.issparse(X):
@@ -101,7 +101,7 @@ def _equal(X: Any, left: Index, right: Index) -> NDArray[np.bool_]:
 
 
 def _equal_stored(X: Any, left: Index, right: Index) -> NDArray[np.bool_]:
-    """The same for sparse rows: as many values, the same columns, the same values."""
+    """Compare sparse rows: as many values, the same columns, the same values."""
     length = np.diff(X.indptr)
     same: NDArray[np.bool_] = length[left] == length[right]
     pairs = np.flatnonzero(same)

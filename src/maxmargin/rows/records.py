@@ -1,15 +1,16 @@
 """Rows of data as compiled code reads them: dense or compressed sparse (CSR).
 
-Both kinds are NamedTuples, so that one algorithm body serves both and Numba's disk
-cache is hit. A row is read through an affine map, ``(x − shift)·scale`` in float64,
-then rounded to the working precision: centring costs nothing and keeps digits in
-float32, and a power-of-two scale keeps squares of huge or tiny features in range. Here
-nothing is copied.
+Both kinds are NamedTuples (records), so that one algorithm serves both and Numba's disk
+cache is hit. A function that raises ``COMPILED`` is a name only: :func:`body` gives it
+code for each kind of rows. Kernels read a row through an affine map, ``(x −
+shift)·scale`` in float64, then rounded to the working precision: centring costs nothing
+and keeps digits in float32, and a power-of-two scale keeps squares of huge or tiny
+features in range. Nothing is copied here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +19,13 @@ from maxmargin._jit import is_record, njit, overload
 from maxmargin._jit.simd import fma
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+COMPILED = "dense or CSR rows in compiled code only"
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
 
 
 class DenseRows(NamedTuple):
@@ -30,9 +37,9 @@ class DenseRows(NamedTuple):
 
 
 class CsrRows(NamedTuple):
-    """A CSR matrix with d columns and sorted indices, its longest row that long.
+    """A CSR matrix with d columns; its longest row stores ``longest`` values.
 
-    A column whose shift is not 0 must be stored in every row: what is not stored is 0.
+    A column with a shift must be stored in every row: a value that is not stored is 0.
     """
 
     data: NDArray[np.floating[Any]]
@@ -46,14 +53,34 @@ class CsrRows(NamedTuple):
 
 Rows = DenseRows | CsrRows
 
-_REMOTE = 1e6  # squared distance from the origin, in squared ranges: six digits lost
-_LEAST, _MOST = 2.0**-20, 2.0**20  # magnitudes that are left as they are
-_FEW_VALUES = 1 << 16  # whose squares any order of adding sums well, in float32 too
+# Rounding: squared distance from the origin, in squared ranges; beyond, 6 digits are lost
+_REMOTE = 1e6
+_LEAST, _MOST = 2.0**-20, 2.0**20  # rounding: magnitudes between need no scale
+_FEW_VALUES = 1 << 16  # rounding: so many squares have an exact enough sum in any order
 _NO_MEANS = np.empty(0)
 
 
+def body(
+    name: Callable[..., Any], record: type, flags: frozenset[str] = frozenset()
+) -> Callable[[Function], Function]:
+    """Decorate the code that runs for ``name`` where its first argument is a ``record``.
+
+    ``flags`` are the liberties that the compiler may take with floats.
+    """
+    options = {"fastmath": set(flags)} if flags else {}
+
+    def register(function: Function) -> Function:
+        @overload(name, strict=False, jit_options=options)
+        def _chosen(rows, *_):
+            return function if is_record(rows, record) else None
+
+        return function
+
+    return register
+
+
 def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0) -> Rows:
-    """Wrap a validated dense array or CSR matrix (see there what may be shifted)."""
+    """Wrap a validated dense array or CSR matrix, without a copy."""
     if shift is None:
         shift = np.zeros(X.shape[1])
     if sp.issparse(X):
@@ -72,7 +99,7 @@ def rows_of(X: Any, shift: NDArray[np.float64] | None = None, scale: float = 1.0
 
 
 def frozen(rows: Rows) -> Rows:
-    """The same rows with read-only arrays, which unpickling makes writable."""
+    """Return the same rows with read-only arrays, which unpickling makes writable."""
     kind: Any = type(rows)
     values = (read_only(one) if isinstance(one, np.ndarray) else one for one in rows)
     same: Rows = kind(*values)
@@ -80,7 +107,7 @@ def frozen(rows: Rows) -> Rows:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: one compiled version serves writable and read-only arrays."""
+    """Return a read-only view: one compiled version serves all arrays."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -89,14 +116,14 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 class Spread(NamedTuple):
     """Where the values of an array lie."""
 
-    means: NDArray[np.float64]  # of the columns, or 0 where one is not to be centred;
-    # empty where they were not asked for
+    # of the columns; 0 for columns that are not centred; empty if they are not needed
+    means: NDArray[np.float64]
     remote: bool  # whether the columns lie far from 0 against their own ranges
     scale: float  # power of two that brings the largest value near 1
 
 
 def spread_of(X: Any) -> Spread:
-    """Measure a dense array (or the values of a sparse matrix, which is never remote)."""
+    """Measure a dense array, or the values of a sparse matrix, which is never remote."""
     if sp.issparse(X):
         return Spread(np.zeros(X.shape[1]), False, unit_scale(largest_magnitude(X.data)))
     if X.shape[0] == 0:
@@ -115,9 +142,9 @@ def spread_of(X: Any) -> Spread:
 
 
 def spread_without_means(X: Any) -> Spread:
-    """The same where a look tells what float64 asks: neither remote nor to be scaled.
+    """Measure without the means if float64 needs none: neither remote nor to be scaled.
 
-    Then there are no means in it: one pass instead of four over a small dense array.
+    One pass over a small dense array decides it, instead of four for everything.
     S = Σx² bounds the largest value, S/n the squared means, and two rows bound the ranges
     from below; a factor of 4 is more than rounding takes from a sum of so few terms.
     """
@@ -131,12 +158,12 @@ def spread_without_means(X: Any) -> Spread:
 
 
 def largest_magnitude(values: NDArray[np.floating[Any]]) -> float:
-    """Max |x| without the copy that ``abs`` would make; 0 for an empty array."""
+    """Return max |x| without the copy that ``abs`` would make; 0 for an empty array."""
     return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def unit_scale(largest: float) -> float:
-    """Power of two that brings ``largest`` near 1; 1 where that is not needed."""
+    """Return the power of two that brings ``largest`` near 1; 1 if none is needed."""
     if largest == 0.0 or _LEAST <= largest <= _MOST:
         return 1.0
     return float(2.0 ** -np.clip(np.floor(np.log2(largest)), -1022.0, 1022.0))
@@ -147,38 +174,21 @@ def fill_lanes(
 ) -> None:
     """Interleave rows ``index[start:stop]`` into ``lanes[at + k·width + lane]``.
 
-    Lanes without a row are left as they are; sparse rows expect zeros on entry. Of
-    sparse rows with ``width`` 0 what is stored is packed, ``longest`` for each row. (One
-    function for panels and rows of tiles, so that it is compiled once.)
+    Lanes without a row are left as they are; sparse rows expect zeros on entry. With
+    ``width`` 0 the stored values of sparse rows are packed, ``longest`` for each row.
+    (One function for panels and rows of tiles, so that it is compiled once.)
     """
-    raise TypeError(f"no lanes for {type(rows).__name__}: compiled code only")  # noqa: EM102
+    raise TypeError(COMPILED)
 
 
 def clear_lanes(
     rows: Any, index: Any, start: int, stop: int, width: int, lanes: Any, at: int
 ) -> None:
     """Set back to zero what ``fill_lanes`` scattered (nothing to do for dense rows)."""
-    raise TypeError(f"no lanes for {type(rows).__name__}: compiled code only")  # noqa: EM102
+    raise TypeError(COMPILED)
 
 
-@overload(fill_lanes)
-def _fill_lanes(rows, index, start, stop, width, lanes, at):
-    if is_record(rows, DenseRows):
-        return _fill_dense
-    if is_record(rows, CsrRows):
-        return _fill_csr
-    return None
-
-
-@overload(clear_lanes)
-def _clear_lanes(rows, index, start, stop, width, lanes, at):
-    if is_record(rows, DenseRows):
-        return lambda rows, index, start, stop, width, lanes, at: None
-    if is_record(rows, CsrRows):
-        return _clear_csr
-    return None
-
-
+@body(fill_lanes, DenseRows)
 def _fill_dense(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     d = rows.data.shape[1]
@@ -193,6 +203,7 @@ def _fill_dense(rows, index, start, stop, width, lanes, at):
                 lanes[base + k * width] = work(x)
 
 
+@body(fill_lanes, CsrRows)
 def _fill_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for lane in range(stop - start):
@@ -205,6 +216,12 @@ def _fill_csr(rows, index, start, stop, width, lanes, at):
             lanes[at + place] = work(x)
 
 
+@body(clear_lanes, DenseRows)
+def _clear_dense(rows, index, start, stop, width, lanes, at):
+    pass
+
+
+@body(clear_lanes, CsrRows)
 def _clear_csr(rows, index, start, stop, width, lanes, at):
     work = lanes.dtype.type
     for lane in range(stop - start):
@@ -214,14 +231,11 @@ def _clear_csr(rows, index, start, stop, width, lanes, at):
 
 
 def _norm2(rows: Any, i: int, zero: Any) -> Any:
-    """Squared norm of row i in the precision of ``zero``."""
+    """Return the squared norm of row i in the precision of ``zero``."""
+    raise TypeError(COMPILED)
 
 
-@overload(_norm2)
-def _overload_norm2(rows, i, zero):
-    return _norm2_dense if is_record(rows, DenseRows) else _norm2_csr
-
-
+@body(_norm2, DenseRows)
 def _norm2_dense(rows, i, zero):
     total = zero
     row = rows.data[i]
@@ -231,6 +245,7 @@ def _norm2_dense(rows, i, zero):
     return total
 
 
+@body(_norm2, CsrRows)
 def _norm2_csr(rows, i, zero):
     total = zero
     for e in range(rows.indptr[i], rows.indptr[i + 1]):
@@ -240,8 +255,9 @@ def _norm2_csr(rows, i, zero):
     return total
 
 
-def _squared_norms(rows, start, stop, zero, out):
-    """Squared norms of rows start … stop−1, in the precision of ``zero`` and ``out``.
+@njit(allocates=False)
+def squared_norms(rows, start, stop, zero, out):
+    """Compute the squared norms of rows start … stop−1, in the precision of ``out``.
 
     Each is one chain of fused operations in the order of the features, as a tile's dot
     product is, so that equal rows are at distance exactly 0.
@@ -250,14 +266,12 @@ def _squared_norms(rows, start, stop, zero, out):
         out[i] = _norm2(rows, i, zero)
 
 
-squared_norms = njit(_squared_norms, allocates=False)
-
-
 def repeats(X: Any) -> bool:
     """Whether a row of a CSR matrix has a column twice."""
     return bool(_repeats(X.indices, X.indptr, np.full(X.shape[1], -1, np.int64)))
 
 
+@njit(allocates=False)
 def _repeats(indices, indptr, seen):
     for i in range(indptr.size - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -266,6 +280,3 @@ def _repeats(indices, indptr, seen):
                 return True
             seen[column] = i
     return False
-
-
-_repeats = njit(_repeats, allocates=False)

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.design.class_rows import move, outputs_of
-from maxmargin.design.vectors import dot, turn
+from maxmargin.design.products import dot, turn
+from maxmargin.design.row import add_classes, dot_classes
 from maxmargin.solvers.linear.classes.visits import solve_classes
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _begin(rows, scaling, table, beta, W, face, whole):
     product = 0.0
     for k in range(members.size):
         i, a, b = members[k], starts[k], starts[k + 1]
-        outputs_of(rows, i, W, scaling, classes, a, b - a, residual, a, whole)
+        dot_classes(rows, i, W, scaling, classes, a, b - a, residual, a, whole)
         for s in range(a + 1, b):
             residual[s] += 1.0
         _centre(residual, a, b, beta[i, classes[a]] < table[i, 0])
@@ -122,7 +122,7 @@ def _put(rows, scaling, face, values, W):
     W[:] = 0.0
     for k in range(members.size):
         a, b = starts[k], starts[k + 1]
-        move(rows, members[k], W, scaling, classes, a, b - a, values, a)
+        add_classes(rows, members[k], W, scaling, classes, a, b - a, values, a)
 
 
 def _respond(rows, scaling, table, beta, face, length, whole):
@@ -136,7 +136,7 @@ def _respond(rows, scaling, table, beta, face, length, whole):
     product = 0.0
     for k in range(members.size):
         i, a, b = members[k], starts[k], starts[k + 1]
-        outputs_of(rows, i, W, scaling, classes, a, b - a, image, a, whole)
+        dot_classes(rows, i, W, scaling, classes, a, b - a, image, a, whole)
         _centre(image, a, b, beta[i, classes[a]] < table[i, 0])
         for s in range(a, b):
             way[s] += length * heading[s]

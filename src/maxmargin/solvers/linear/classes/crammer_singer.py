@@ -43,7 +43,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.class_rows import blank, by_class, times, weights_of
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import (
     LinearJointModel,
@@ -144,7 +143,7 @@ class LinearCrammerSinger(Steppable):
         share = _SHARE if self.shrinking else np.inf
         return State(
             beta=beta,
-            W=weights_of(design, beta) if beta.any() else blank(design, K),
+            W=design.back_classes(beta) if beta.any() else design.no_weights(K),
             table=np.column_stack([problem.C, design.norms]),
             watched=np.zeros((n, K + 1), np.int32),
             order=np.empty(n, np.intp),
@@ -237,9 +236,9 @@ class LinearCrammerSinger(Steppable):
     def _look(self, problem: LinearJointProblem, state: State) -> Status:
         """Primal, dual and gap; who must come back; when to look next."""
         if state.epoch - state.exact_at >= _DRIFT:
-            state.W = weights_of(problem.design, state.beta)
+            state.W = problem.design.back_classes(state.beta)
             state.exact_at = state.epoch
-        state.outputs = times(problem.design, state.W, problem.n_classes)
+        state.outputs = problem.design.times_classes(state.W)
         model = self._shown(problem, state, state.W, state.outputs)
         looked = problem.measures(model)
         if not np.isfinite(looked.primal):
@@ -293,14 +292,14 @@ class LinearCrammerSinger(Steppable):
         W = state.W.copy()
         outputs = state.outputs.copy() if state.fresh else None
         if outputs is None:
-            outputs = times(problem.design, W, problem.n_classes)
+            outputs = problem.design.times_classes(W)
         shown = self._shown(problem, state, W, outputs)
         return shown._replace(W=np.ascontiguousarray(shown.W), beta=state.beta.copy())
 
     def _shown(
         self, problem: LinearJointProblem, state: State, W: Table, outputs: Table
     ) -> LinearJointModel:
-        lines, scaling = by_class(problem.design, W), problem.design.scaling
+        lines, scaling = problem.design.by_class(W), problem.design.scaling
         bias = scaling * lines[:, -1] if scaling else np.zeros(problem.n_classes)
         return LinearJointModel(lines, bias, state.beta, outputs)
 

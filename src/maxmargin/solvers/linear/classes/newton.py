@@ -38,9 +38,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.class_rows import by_class, times, weights_of
-from maxmargin.design.factor import cholesky
-from maxmargin.design.vectors import dot
+from maxmargin.design.hessian import cholesky
+from maxmargin.design.products import dot
 from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import (
@@ -195,14 +194,14 @@ def _loss(problem: LinearJointProblem, state: State) -> RoundedJoint:
 
 def _weights(problem: LinearJointProblem, beta: Table) -> Table:
     """β'X, a line for every class."""
-    W = weights_of(problem.design, beta)
-    return np.ascontiguousarray(by_class(problem.design, W))
+    design = problem.design
+    return np.ascontiguousarray(design.by_class(design.back_classes(beta)))
 
 
 def _outputs(problem: LinearJointProblem, W: Table) -> Table:
     """XW' of weights with a line for every class."""
-    laid = np.ascontiguousarray(by_class(problem.design, W))
-    return times(problem.design, laid, problem.n_classes)
+    laid = np.ascontiguousarray(problem.design.by_class(W))
+    return problem.design.times_classes(laid)
 
 
 def _model(problem: LinearJointProblem, state: State) -> LinearJointModel:

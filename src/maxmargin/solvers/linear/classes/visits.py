@@ -17,8 +17,7 @@ import numpy as np
 from maxmargin._jit import njit
 from maxmargin._jit.prefetch import prefetch
 from maxmargin._jit.random import shuffle
-from maxmargin.design.class_rows import move, outputs_of
-from maxmargin.design.operator import fetch_row
+from maxmargin.design.row import add_classes, dot_classes, fetch_row
 
 # places: next in the order, how many are left in it, whether it is shuffled; visits and
 # epochs so far; the epoch after which, and the visits at which, something else is due;
@@ -166,7 +165,7 @@ def _visit(
         i = order[here]
         C, A = table[i, 0], table[i, 1]
         count, at, of = watched[i, 0], i * (K + 1) + 1, i * K
-        outputs_of(rows, i, W, scaling, names, at, count, G, 0, whole)
+        dot_classes(rows, i, W, scaling, names, at, count, G, 0, whole)
         for t in range(1, count):
             G[t] += 1.0
         rising = _survey(G, names, at, count, betas, of, C, found)
@@ -191,7 +190,7 @@ def _visit(
                 some[moved], change[moved] = m, new[t] - betas[of + m]
                 betas[of + m] = new[t]
                 moved += 1
-        move(rows, i, W, scaling, some, 0, moved, change, 0)
+        add_classes(rows, i, W, scaling, some, 0, moved, change, 0)
         place[STEPS] += moved > 0
         place[MOVED], figures[AFTER] = moved, betas[own]
     return False

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.design.some_rows import back, times
-from maxmargin.design.vectors import dot
+from maxmargin.design.products import dot
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
@@ -53,7 +52,7 @@ def face_step(problem: LinearProblem, beta: Vector, w: Vector) -> Moved | None:
     if some.size == 0:
         return None
     design, ridge, old = problem.design, problem.ridge[some], beta[some]
-    slope = times(design, some, w) + problem.p[some] + ridge * old
+    slope = design.times(w, some) + problem.p[some] + ridge * old
     slope += problem.epsilon * np.sign(old)
     s = _conjugate(problem, some, ridge, slope)
     low, high = problem.lower[some], problem.upper[some]
@@ -64,7 +63,7 @@ def face_step(problem: LinearProblem, beta: Vector, w: Vector) -> Moved | None:
         wish = old + share * s
         new = np.clip(wish, low, high)
         change = new - old
-        shift = back(design, some, change)
+        shift = design.back(change, some)
         # φ after less φ before
         rise = float(slope @ change) + 0.5 * dot(shift, shift)
         rise += 0.5 * float((ridge * change) @ change)
@@ -84,13 +83,13 @@ def _conjugate(
     d, rr = r.copy(), dot(r, r)
     enough = _EXACT**2 * rr
     for _ in range(_MOST):
-        image = back(design, some, d)
+        image = design.back(d, some)
         bend = dot(image, image) + float((ridge * d) @ d)
         if bend <= _FLAT * dot(d, d):  # no end in sight: as far as the bounds
             break
         length = rr / bend
         s += length * d
-        r -= length * (times(design, some, image) + ridge * d)
+        r -= length * (design.times(image, some) + ridge * d)
         before, rr = rr, dot(r, r)
         if rr <= enough:
             break

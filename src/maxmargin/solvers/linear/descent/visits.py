@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin._jit import AS_WRITTEN, ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.prefetch import prefetch
-from maxmargin.design.operator import sparse_dot
+from maxmargin.design.row import dense_dot, fetch_csr, fetch_dense, sparse_dot
 from maxmargin.rows.records import CsrRows, DenseRows
 
 GRAIN = 1e-12  # of a gradient that is worth following
@@ -90,12 +90,9 @@ def _dense_visits(rows, scaling, table, epsilon, w, order, place, figures, visit
         at = place[0]
         if at + 2 * _AHEAD < place[1]:
             prefetch(table, order[at + 2 * _AHEAD] * 6)
-            for k in range(0, min(d, 64), 8):  # the processor sees how it goes on
-                prefetch(data, order[at + _AHEAD] * d + k)
+            fetch_dense(data, order[at + _AHEAD])
         i = order[at]
-        total = 0.0
-        for k in range(d):
-            total += data[i, k] * w[k]
+        total = dense_dot(data, i, w)
         if scaling != 0.0:
             total += scaling * w[d]
         total += table[i, 1]
@@ -117,16 +114,10 @@ def _csr_visits(rows, scaling, table, epsilon, w, order, place, figures, visits)
         place[2] += 1
         at = place[0]
         if at + 2 * _AHEAD < place[1]:
-            soon, later = order[at + _AHEAD], order[at + 2 * _AHEAD]
+            later = order[at + 2 * _AHEAD]
             prefetch(table, later * 6)
             prefetch(indptr, later)
-            begin, end = indptr[soon], indptr[soon + 1]
-            for e in range(
-                begin, min(end, begin + 64), 16
-            ):  # a line of the cache, or two
-                prefetch(indices, e)
-                prefetch(data, e)
-                prefetch(data, e + 8)
+            fetch_csr(data, indices, indptr, order[at + _AHEAD])
         i = order[at]
         # Unsigned, for an index that may be negative is tested before it is used.
         start, stop = np.uint64(indptr[i]), np.uint64(indptr[i + 1])

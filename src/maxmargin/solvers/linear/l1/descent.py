@@ -32,7 +32,7 @@ import numpy as np
 
 from maxmargin._jit import is_record, njit, overload
 from maxmargin._jit.random import shuffle
-from maxmargin.design.operator import add_row
+from maxmargin.design.row import add_row
 from maxmargin.problem import LinearModel, LinearProblem, WarmStart
 from maxmargin.rows.records import DenseRows
 from maxmargin.solvers.base import Measures, Status, Steppable

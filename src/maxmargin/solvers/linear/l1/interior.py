@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.design.factor import cholesky
+from maxmargin.design.hessian import cholesky
 from maxmargin.design.operator import Design
 from maxmargin.errors import InputError
 from maxmargin.parallel import one_blas_thread

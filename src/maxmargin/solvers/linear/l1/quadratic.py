@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.design.factor import cholesky
+from maxmargin.design.hessian import cholesky
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

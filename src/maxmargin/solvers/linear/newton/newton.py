@@ -34,8 +34,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from maxmargin.design.factor import factor_of
-from maxmargin.design.hessian import Kept
+from maxmargin.design.hessian import Kept, factor_of
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.base import Status, Steppable

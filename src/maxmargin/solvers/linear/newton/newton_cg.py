@@ -40,8 +40,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.some_rows import there_and_back
-from maxmargin.design.vectors import dot, forward, turn
+from maxmargin.design.products import dot, forward, turn
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.base import Status, Steppable
@@ -177,7 +176,7 @@ class NewtonCg(Steppable):
         """One iteration, and the Newton step if it is the last."""
         active, design, inverse = run.active, problem.design, state.inverse
         assert inverse is not None  # it came with the run
-        image, along = there_and_back(design, active.some, active.weight, run.d)
+        image, along = design.there_and_back(active.weight, run.d, active.some)
         image += run.d
         if active.mean is not None:
             image -= along * active.mean

@@ -29,10 +29,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.design.factor import Factor, cholesky, factor_of
-from maxmargin.design.hessian import curvature
-from maxmargin.design.some_rows import back, squares, times
-from maxmargin.design.vectors import dot
+from maxmargin.design.hessian import Factor, cholesky, curvature, factor_of
+from maxmargin.design.products import dot
 from maxmargin.parallel import one_blas_thread
 
 if TYPE_CHECKING:
@@ -63,7 +61,7 @@ class Active:
 def active_rows(design: Design, some: Index, weight: Vector, *, free: bool) -> Active:
     """What a Newton step needs to know of them."""
     mass = float(weight.sum())
-    mean = back(design, some, weight) / mass if free and mass > 0.0 else None
+    mean = design.back(weight, some) / mass if free and mass > 0.0 else None
     return Active(some, weight, mass, mean)
 
 
@@ -91,11 +89,11 @@ class Preconditioner:
                 return self.columns.solve(r)
             assert self.rows is not None
             factor, active = self.rows
-            u = times(design, active.some, r)
+            u = design.times(r, active.some)
             if active.mean is not None:
                 u -= dot(active.mean, r)
             v = factor.solve(u)
-            z = r - back(design, active.some, v)
+            z = r - design.back(v, active.some)
             if active.mean is not None:
                 z += float(v.sum()) * active.mean
             return z
@@ -135,10 +133,10 @@ def chosen(
 
 def _diagonal(design: Design, active: Active, spent: float) -> Preconditioner:
     """That of the centred rows, and the mean row unless a free intercept took it away."""
-    found = squares(design, active.some, active.weight)
+    found = design.squares(active.weight, active.some)
     mean, mass = active.mean, active.mass
     if mean is None:
-        mean = back(design, active.some, active.weight / max(mass, _LEAST_MASS))
+        mean = design.back(active.weight / max(mass, _LEAST_MASS), active.some)
     diagonal = 1.0 + _MIX * np.maximum(found - mass * mean * mean, 0.0)
     if active.mean is not None:
         return Preconditioner(diagonal=diagonal, spent=spent)
@@ -164,7 +162,7 @@ def _row_factor(design: Design, active: Active) -> Any:
     """Cholesky's factor of D⁻¹ + XX', of centred rows if the intercept is free."""
     K = _products(design, active.some)
     if active.mean is not None:
-        along = times(design, active.some, active.mean)
+        along = design.times(active.mean, active.some)
         K -= along
         K -= along[:, None]
         K += dot(active.mean, active.mean)

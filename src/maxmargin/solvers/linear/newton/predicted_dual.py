@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.design.vectors import dot
+from maxmargin.design.products import dot
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector

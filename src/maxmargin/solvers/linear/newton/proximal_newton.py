@@ -44,10 +44,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.factor import factor_of
-from maxmargin.design.hessian import Kept
-from maxmargin.design.some_rows import back, times
-from maxmargin.design.vectors import dot
+from maxmargin.design.hessian import Kept, factor_of
+from maxmargin.design.products import dot
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, LinearProblem, Objective, WarmStart
@@ -134,7 +132,7 @@ class ProximalNewton(Steppable):
             narrower = min(max(1.0, n / (_HELD * design.width)), _NARROWEST)
         elif warm is not None and warm.beta.any():
             level, centre = 0, np.clip(warm.beta, problem.lower, problem.upper)
-            w = back(design, np.arange(n), centre)
+            w = design.back(centre, np.arange(n))
         nothing = np.zeros(0)
         loss = Rounded(nothing, nothing, nothing, nothing, 0.0)
         rows = np.zeros(0, np.intp)
@@ -236,7 +234,7 @@ def _enter(problem: LinearProblem, state: State) -> None:
     state.loss = _loss(problem, state)
     state.z = -problem.p[state.rows] - state.bias
     if state.w.any():
-        state.z -= times(problem.design, state.rows, state.w)
+        state.z -= problem.design.times(state.w, state.rows)
     state.beta, state.here = np.empty(state.rows.size), 0
     state.kept.forget()
     _settle(problem, state)
@@ -253,7 +251,7 @@ def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> Non
         unpaid = abs(state.bias * sums.total)
     elif not known:
         state.loss.look(workers, state.z, np.zeros_like(state.z), 0.0, state.beta)
-    state.pull = back(problem.design, state.rows, state.beta)
+    state.pull = problem.design.back(state.beta, state.rows)
     apart = state.w - state.pull
     state.rest = 0.5 * dot(apart, apart)
     if not np.isfinite(state.rest):
@@ -272,7 +270,7 @@ def _step(problem: LinearProblem, state: State) -> None:
     s = factor.solve(state.pull - state.w)
     shift = 0.0 if mean is None else -float(mean @ s)
     slope = dot(state.w - state.pull, s)
-    u = times(design, state.rows, s)
+    u = design.times(s, state.rows)
     u += shift
     line = slope, dot(state.w, s), dot(s, s)
     t, _ = search(loss, design.workers, state.z, u, line, state.beta)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.design.vectors import dot
+from maxmargin.design.products import dot
 from maxmargin.solvers.linear.newton.line_search import Sums
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.some_rows import back, times
-from maxmargin.design.vectors import dot
+from maxmargin.design.products import dot
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel
 from maxmargin.solvers.base import Status
@@ -85,15 +84,15 @@ def begin(problem: LinearProblem, name: str, warm: WarmStart | None) -> Standing
     warm = with_weights(problem, warm)
     if warm is not None and warm.w is not None and warm.w.any():
         at.w, at.bias = warm.w.copy(), warm.bias if problem.free else 0.0
-        at.z -= times(design, everyone, at.w)
+        at.z -= design.times(at.w, everyone)
         at.z -= at.bias
         return at
     if warm is not None and warm.beta.any():
         beta = warm.beta
         if problem.boxed:
             beta = np.clip(beta, problem.lower, problem.upper)
-        at.w = back(design, everyone, beta)
-        at.z -= times(design, everyone, at.w)
+        at.w = design.back(beta, everyone)
+        at.z -= design.times(at.w, everyone)
         return at
     at.level, at.depth = levels(n, design.width)
     if at.level:
@@ -124,7 +123,7 @@ def _enter(problem: LinearProblem, at: Standing) -> None:
         at.loss, p = at.whole.of(at.rows), p[at.rows]
     at.z = -p
     if at.w.any():
-        at.z -= times(problem.design, at.rows, at.w)
+        at.z -= problem.design.times(at.w, at.rows)
     at.z -= at.bias
     at.beta, at.fresh, at.still, at.here = np.zeros(count), False, 0, 0
 
@@ -150,7 +149,7 @@ def _weigh(problem: LinearProblem, at: Standing, paid: float) -> None:
         at.z -= t
         at.bias += t
         paid, total = sums.paid, sums.total
-    at.pull, at.proof = back(design, at.rows, at.beta), None
+    at.pull, at.proof = design.back(at.beta, at.rows), None
     gradient = at.w - at.pull
     at.primal = 0.5 * dot(at.w, at.w) + paid
     at.gap = 0.5 * dot(gradient, gradient) + abs(at.bias * total)
@@ -167,7 +166,7 @@ def move(
     gap that would do.
     """
     workers, slope = problem.design.workers, dot(at.w - at.pull, s)
-    u = times(problem.design, at.rows, s)
+    u = problem.design.times(s, at.rows)
     u += shift
     line = slope, dot(at.w, s), dot(s, s)
     active = at.beta != 0.0
@@ -208,7 +207,7 @@ def _prove(
     But for what was cut off, ``pull`` is X'β⁺: a pass over X only if that would do.
     """
     if at.primal - ahead.dual(pull) <= hope * at.primal:
-        pull = back(problem.design, at.rows, ahead.beta)
+        pull = problem.design.back(ahead.beta, at.rows)
         gap = at.primal - ahead.dual(pull)
         if _TRUSTED * at.primal < gap < at.gap:
             at.proof, at.gap = Proof(ahead.beta, pull), gap
@@ -253,10 +252,10 @@ def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
             beta, pull = at.proof.beta, at.proof.pull
         return LinearModel(at.w.copy(), bias, beta.copy(), outputs, pull.copy())
     everyone = np.arange(problem.n)
-    outputs = times(design, everyone, at.w)
+    outputs = design.times(at.w, everyone)
     if problem.free:
         z = -(problem.p + outputs)
         bias, _ = balance(at.whole, design.workers, z, np.ones_like(z), np.empty_like(z))
         outputs += bias
     beta = problem.loss.answer(outputs)
-    return LinearModel(at.w.copy(), bias, beta, outputs, back(design, everyone, beta))
+    return LinearModel(at.w.copy(), bias, beta, outputs, design.back(beta, everyone))

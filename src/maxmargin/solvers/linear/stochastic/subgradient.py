@@ -23,7 +23,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin._jit.random import uniform
-from maxmargin.design.operator import add_row, dot_row, fetch_row
+from maxmargin.design.row import add_row, dot_row, fetch_row
 
 # counters of a walk, which goes on when the rows change
 STEP, DRAWN, SEED, BEGAN, TAIL, NEXT_TAIL = range(6)
