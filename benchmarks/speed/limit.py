@@ -61,13 +61,13 @@ def blas(X: np.ndarray, support: np.ndarray, gamma: float) -> Callable[[], np.nd
 
 def tiles(X: Any, support: np.ndarray, gamma: float) -> Callable[[], np.ndarray]:
     """The same by this library's tiles."""
-    from maxmargin.kernels.dot_products import Rbf
+    from maxmargin.kernels import RBF
     from maxmargin.kernels.gram.dot_products import VectorGram
     from maxmargin.parallel import Workers
 
     n = X.shape[0]
     workers = Workers(None)
-    gram = VectorGram(Rbf(gamma), X, workers)
+    gram = VectorGram(RBF(gamma=gamma), X, workers)
     everyone, columns = np.arange(n), support.astype(np.intp)
     coef = np.ones(columns.size)
 

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from sklearn.datasets import make_moons
 from tests.data import libsvm
 
-from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf
+from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
-from maxmargin.kernels.gram.twins import TwinGram
+from maxmargin.kernels.naming import as_kernel
 from maxmargin.parallel import Workers
 from maxmargin.problem import (
     Model,
@@ -50,7 +50,7 @@ class Case(NamedTuple):
 
     name: str
     points: Callable[[], Points]
-    kernel: Any = Rbf(1.0 / 13.0)  # heart_scale has 13 features
+    kernel: Any = RBF(gamma=1.0 / 13.0)  # heart_scale has 13 features
     squared: bool = False
     balanced: bool = True
     cache_bytes: int = 200 << 20
@@ -63,7 +63,7 @@ class Case(NamedTuple):
     def build(self, n_jobs: int = 1) -> Problem:
         """The Problem, its kernel values made by ``n_jobs`` threads."""
         X, y, C = self.points()
-        gram = training_gram(self.kernel, X, workers=Workers(n_jobs))
+        gram = training_gram(as_kernel(self.kernel), X, workers=Workers(n_jobs))
         if self.copies:
             rows = np.column_stack([X.toarray() if sp.issparse(X) else X, y])
             _, first = np.unique(rows, axis=0, return_inverse=True)
@@ -74,7 +74,7 @@ class Case(NamedTuple):
         if self.machine == "SVR":
             return epsilon_svr(gram, y, C, self.epsilon)
         if self.machine == "NuSVR":
-            return nu_svr(TwinGram(gram), y, C, self.nu)
+            return nu_svr(twice(gram), y, C, self.nu)
         if self.machine == "OneClassSVM":
             return one_class(gram, C, self.nu)
         if self.machine == "SVDD":
@@ -92,19 +92,24 @@ class Case(NamedTuple):
         return np.tile(K, (2, 2)) if self.machine == "NuSVR" else K
 
 
+def twice(gram: Any) -> CopiedGram:
+    """Every point, then every point again."""
+    return CopiedGram(gram, np.tile(np.arange(gram.n), 2))
+
+
 def plain_kernel(kernel: Any, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """The formulas of the kernels, one line each, in float64."""
     A, B = np.asarray(A, np.float64), np.asarray(B, np.float64)
     if isinstance(kernel, Linear):
-        return kernel.gamma * (A @ B.T)
+        return A @ B.T
     if isinstance(kernel, Polynomial):
         return (kernel.gamma * (A @ B.T) + kernel.coef0) ** kernel.degree
-    if isinstance(kernel, Rbf):
+    if isinstance(kernel, RBF):
         distance = ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2)
         return np.exp(-kernel.gamma * distance)
-    if callable(kernel):
-        return kernel(A, B)
-    return np.tanh(kernel.gamma * (A @ B.T) + kernel.coef0)
+    if isinstance(kernel, Sigmoid):
+        return np.tanh(kernel.a * (A @ B.T) + kernel.r)
+    return kernel(A, B)
 
 
 def laplacian(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -127,7 +132,7 @@ def heart_sparse() -> Points:
 @cache
 def heart_matrix() -> Points:
     X, y, C = heart()
-    return Points(plain_kernel(Rbf(0.05), X, X), y, C)
+    return Points(plain_kernel(RBF(gamma=0.05), X, X), y, C)
 
 
 @cache
@@ -193,7 +198,7 @@ def contradictions() -> Points:
 MARGINS = [
     Case("heart-rbf", heart),
     Case("heart-linear", heart, Linear()),
-    Case("heart-poly", heart, Polynomial(3, 1.0 / 13.0, 1.0)),
+    Case("heart-poly", heart, Polynomial(3, 1.0, 1.0 / 13.0)),
     Case("heart-sparse", heart_sparse),
     Case("heart-precomputed", heart_matrix, "precomputed"),
     Case("heart-callable", heart, laplacian),
@@ -202,10 +207,12 @@ MARGINS = [
     Case("heart-no-intercept", heart, balanced=False),
     Case("heart-weighted", heart_weighted),
     # 64 KB hold 128 members of a working set, out of about 600 support vectors.
-    Case("moons", moons, Rbf(2.0), cache_bytes=64 << 10),
-    Case("moons-no-intercept", moons, Rbf(2.0), balanced=False, cache_bytes=64 << 10),
+    Case("moons", moons, RBF(gamma=2.0), cache_bytes=64 << 10),
+    Case(
+        "moons-no-intercept", moons, RBF(gamma=2.0), balanced=False, cache_bytes=64 << 10
+    ),
     Case("two-points", two_points, Linear()),
-    Case("contradictions", contradictions, Rbf(0.5)),
+    Case("contradictions", contradictions, RBF(gamma=0.5)),
 ]
 # Each machine on few points, with weights (some 0), and on more than 1000, where float32
 # begins and working sets are smaller than the problem.
@@ -214,24 +221,25 @@ REGRESSIONS = [
     Case("svr", housing, machine="SVR", epsilon=0.3),
     Case("svr-no-tube", housing, Linear(), machine="SVR", epsilon=0.0),
     Case("svr-weighted", housing_weighted, machine="SVR", epsilon=0.1),
-    Case("svr-wave", wave, Rbf(1.0), machine="SVR", epsilon=0.15, cache_bytes=FEW),
+    Case("svr-wave", wave, RBF(gamma=1.0), machine="SVR", epsilon=0.15, cache_bytes=FEW),
     Case("nu-svr", housing, machine="NuSVR"),
     Case("nu-svr-weighted", housing_weighted, machine="NuSVR", nu=0.6),
     # ν = 1 leaves no tube, and α, α* of one point are positive together
     Case("nu-svr-no-tube", housing, machine="NuSVR", nu=1.0),
-    Case("nu-svr-wave", wave, Rbf(1.0), machine="NuSVR", nu=0.2, cache_bytes=FEW),
+    Case("nu-svr-wave", wave, RBF(gamma=1.0), machine="NuSVR", nu=0.2, cache_bytes=FEW),
 ]
 DESCRIPTIONS = [
     Case("nu-svc", heart, machine="NuSVC"),
-    Case("nu-svc-weighted", heart_weighted, Polynomial(2, 0.1, 1.0), machine="NuSVC"),
-    Case("nu-svc-moons", fewer_moons, Rbf(2.0), machine="NuSVC", cache_bytes=FEW),
+    Case("nu-svc-weighted", heart_weighted, Polynomial(2, 1.0, 0.1), machine="NuSVC"),
+    Case("nu-svc-moons", fewer_moons, RBF(gamma=2.0), machine="NuSVC", cache_bytes=FEW),
     Case("one-class", heart, machine="OneClassSVM"),
-    Case("one-class-weighted", heart_weighted, Rbf(0.2), machine="OneClassSVM", nu=0.1),
-    Case("one-class-moons", fewer_moons, Rbf(2.0), machine="OneClassSVM",
+    Case("one-class-weighted", heart_weighted, RBF(gamma=0.2), machine="OneClassSVM",
+         nu=0.1),
+    Case("one-class-moons", fewer_moons, RBF(gamma=2.0), machine="OneClassSVM",
          cache_bytes=FEW),
     Case("svdd-linear", heart_weighted, Linear(), machine="SVDD", nu=0.05),
     Case("svdd-rbf", heart_sparse, machine="SVDD"),
-    Case("svdd-moons", fewer_moons, Polynomial(2, 0.5, 1.0), machine="SVDD", nu=0.2,
+    Case("svdd-moons", fewer_moons, Polynomial(2, 1.0, 0.5), machine="SVDD", nu=0.2,
          cache_bytes=FEW),
 ]  # fmt: skip
 CASES = MARGINS + REGRESSIONS + DESCRIPTIONS

@@ -45,7 +45,7 @@ from tests.conformance.solvers import (
 )
 
 from maxmargin.errors import InputError, Stop
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.observers import TimeLimit
 from maxmargin.problem import c_svc, objective, violation
@@ -515,7 +515,7 @@ def test_every_step_is_told(make, case):
 @pytest.mark.parametrize("shrinking", [True, False])
 def test_memory_is_kept_within_the_promise(shrinking):
     """A tolerance that float32 cannot reach: the working set goes over to float64."""
-    case = BY_NAME["moons"]._replace(kernel=Rbf(60.0))
+    case = BY_NAME["moons"]._replace(kernel=RBF(gamma=60.0))
     problem, promise = case.build(), 1 << 20
     solver = WorkingSetSmo(tol=1e-12, cache_bytes=promise, shrinking=shrinking)
     state, status, widths = solver.start(problem), Status.RUNNING, set()

@@ -14,14 +14,14 @@ from tests import data
 
 from maxmargin import SVC
 from maxmargin.errors import Stop
-from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf
+from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.kernels.factory import training_gram
 from maxmargin.parallel import Workers
 from maxmargin.problem import JointProblem, joint_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.classes.crammer_singer import CrammerSinger
 
-KERNELS = {"linear": Linear(), "poly": Polynomial(3, 0.5, 1.0), "rbf": Rbf(0.5)}
+KERNELS = {"linear": Linear(), "poly": Polynomial(3, 1.0, 0.5), "rbf": RBF(gamma=0.5)}
 
 
 def points(name):
@@ -134,7 +134,7 @@ def test_two_classes_are_a_machine_without_intercept_at_twice_the_price(C, weigh
     X, y = data.libsvm("heart_scale")
     X = X.toarray()
     weight = 0.5 + np.arange(len(y)) % 3 if weighted else np.ones(len(y))
-    problem, model = solved(X, y, Rbf(0.1), C * weight, tol=1e-7)
+    problem, model = solved(X, y, RBF(gamma=0.1), C * weight, tol=1e-7)
     binary = SVC(C=2.0 * C, kernel="rbf", gamma=0.1, fit_intercept=False, tol=1e-7)
     binary.fit(X, y, sample_weight=weight)
     f = model.gradient - problem.offset

@@ -10,7 +10,7 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 
 # Lowest first; a module imports from its own layer or a lower one.
 LAYERS = [
-    {"_arrays", "_lazy", "errors"},
+    {"_arrays", "_elementary", "_lazy", "errors"},
     {"_registry"},
     {"_atomic"},
     {"parallel"},

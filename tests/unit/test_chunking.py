@@ -19,7 +19,7 @@ from tests.conformance.problems import (
 from tests.unit.toy_solver import DenseGram
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
-from maxmargin.kernels.dot_products import Linear, Rbf
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
@@ -45,7 +45,7 @@ def easy(n=3000):
     rng = np.random.default_rng(2)
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     X = rng.normal(size=(n, 2)) + 2.5 * y[:, None]
-    return c_svc(training_gram(Rbf(0.5), X, workers=Workers(1)), y, np.ones(n))
+    return c_svc(training_gram(RBF(gamma=0.5), X, workers=Workers(1)), y, np.ones(n))
 
 
 # --- the answer -------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from sklearn.datasets import make_classification, make_moons
 
 from maxmargin import SVC, SVDD, SVR, NuSVC, NuSVR, OneClassSVM, certify, path
 from maxmargin.estimators.kernel.fit import solving
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF, Polynomial
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.copies import CopiedGram, distinct_points
+from maxmargin.kernels.gram.table import TableGram
 from maxmargin.observers import History
 from maxmargin.parallel import Workers
 from maxmargin.problem import c_svc
@@ -103,7 +104,7 @@ def test_rows_too_large_to_add_up_are_not_merged_wrongly():
 def pair_of_grams():
     X = RNG.normal(size=(30, 4))
     X = X[RNG.integers(0, 30, 80)]
-    whole = training_gram(Rbf(0.3), X, workers=Workers(1))
+    whole = training_gram(RBF(gamma=0.3), X, workers=Workers(1))
     kept, place = distinct_points(plain_first(X, np.zeros(80)), np.arange(80))
     return whole, CopiedGram(whole.narrowed(kept), place)
 
@@ -145,6 +146,65 @@ def test_a_value_is_computed_once_for_all_copies(pair_of_grams):
     everyone = np.arange(80)
     copied.apply(everyone, everyone, np.ones(80), np.zeros(80), np.dtype(np.float64))
     assert copied.n_kernel == copied.distinct.n**2 < 80**2
+
+
+# --- every point twice, as ν-SVR has them -----------------------------------------------
+
+TWO_VARIABLES = RNG.normal(size=(40, 3))
+GRAMS = {
+    "dense": lambda X: training_gram(RBF(gamma=0.3), X, workers=Workers(1)),
+    "sparse": lambda X: training_gram(
+        RBF(gamma=0.3), sp.csr_matrix(X), workers=Workers(1)
+    ),
+    "poly": lambda X: training_gram(Polynomial(2, 1.0, 0.5), X, workers=Workers(2)),
+    "table": lambda X: TableGram(X @ X.T),
+}
+
+
+def with_twins(name="dense"):
+    gram = GRAMS[name](TWO_VARIABLES)
+    return gram, CopiedGram(gram, np.tile(np.arange(gram.n), 2))
+
+
+@pytest.mark.parametrize("name", GRAMS)
+def test_parts_of_the_matrix_of_points_that_are_there_twice(name):
+    gram, twins = with_twins(name)
+    everyone = np.arange(gram.n)
+    K = np.empty((gram.n, gram.n))
+    gram.block(everyone, everyone, K)
+    K = np.tile(K, (2, 2))
+    assert (twins.n, twins.precisions) == (80, gram.precisions)
+    for some, others in [
+        ([3, 43, 79, 0], [41, 1, 7]),  # twins of one another, in no order
+        ([5], [5, 45]),
+        (list(range(80)), [10]),
+        ([], [1]),
+        ([1], []),
+    ]:
+        rows, cols = np.array(some, np.intp), np.array(others, np.intp)
+        block = np.empty((rows.size, cols.size))
+        if block.size:
+            twins.block(rows, cols, block)
+            np.testing.assert_array_equal(block, K[np.ix_(rows, cols)])
+        coef = RNG.normal(size=cols.size)
+        out = np.ones(rows.size + 2)  # what is behind the rows is somebody else's
+        twins.apply(rows, cols, coef, out, np.dtype(np.float64))
+        expected = 1.0 + K[np.ix_(rows, cols)] @ coef
+        np.testing.assert_allclose(out[: rows.size], expected, rtol=1e-10, atol=1e-12)
+        assert (out[rows.size :] == 1.0).all()
+
+
+def test_twins_cancel_exactly_and_have_the_same_bits():
+    gram, twins = with_twins()
+    everyone, some = np.arange(80), np.array([3, 44, 12])
+    out, beta = np.zeros(80), RNG.normal(size=40)
+    opposite = np.concatenate([beta, -beta])
+    before = twins.n_kernel
+    twins.apply(everyone, everyone, opposite, out, np.dtype(np.float64))
+    assert not out.any()
+    assert twins.n_kernel - before == gram.n**2  # computed once for both
+    twins.apply(everyone, some, RNG.normal(size=3), out, np.dtype(np.float64))
+    assert out[:40].tobytes() == out[40:].tobytes()
 
 
 # --- whole fits -------------------------------------------------------------------------
@@ -381,7 +441,7 @@ def test_rounding_leaves_nothing_over(filled):
     X, y = np.ones((n + 1, 2)), np.append(np.ones(n), -1.0)
     C = np.append(np.repeat(RNG.random(n // 100), 100), np.inf)
     place = np.append(np.zeros(n, np.intp), 1)
-    gram = training_gram(Rbf(1.0), X, workers=Workers(1)).narrowed(np.array([0, n]))
+    gram = training_gram(RBF(gamma=1.0), X, workers=Workers(1)).narrowed(np.array([0, n]))
     problem = c_svc(CopiedGram(gram, place), y, C)
     widest = np.argsort(-C[:n], kind="stable")
     total = sum(sorted(C[widest[:filled]]))

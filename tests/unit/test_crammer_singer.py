@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from maxmargin.errors import InputError, NumericalError, Stop
-from maxmargin.kernels.dot_products import Linear, Rbf
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
@@ -33,7 +33,7 @@ def blobs(n=120, n_classes=4, seed=0, spread=3.0):
 
 
 def problem_of(X, codes, C=1.0, kernel=None, n_jobs=1, n_classes=None):
-    gram = training_gram(kernel or Rbf(0.1), X, workers=Workers(n_jobs))
+    gram = training_gram(kernel or RBF(gamma=0.1), X, workers=Workers(n_jobs))
     prices = np.full(len(codes), C) if np.ndim(C) == 0 else C
     return JointProblem(
         gram, codes.astype(np.intp), prices, n_classes or int(codes.max()) + 1
@@ -400,7 +400,7 @@ def test_names_of_classes_do_not_matter():
 
 def test_separable_classes_are_told_apart():
     X, codes = blobs(spread=0.5)
-    model = drive(CrammerSinger(), problem_of(X, codes, 10.0, Rbf(1.0))).model
+    model = drive(CrammerSinger(), problem_of(X, codes, 10.0, RBF(gamma=1.0))).model
     decisions = rbf(X, 1.0) @ model.beta
     assert (decisions.argmax(axis=1) == codes).all()
     assert (model.beta.any(axis=1)).mean() < 0.9

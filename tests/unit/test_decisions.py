@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from tests.conformance.problems import laplacian, plain_kernel
 
 import maxmargin
-from maxmargin.kernels.dot_products import Linear, Rbf
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.factory import Group, expansion, grouped_expansion
 from maxmargin.kernels.gram.dot_products import VectorCross
+from maxmargin.kernels.naming import as_kernel
 from maxmargin.parallel import Workers
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -43,8 +44,8 @@ def precision(kernel, A, B, weight=None):
 def test_any_number_of_outputs(lines):
     X, B = points(77, 0), points(600, 1)  # more columns than one block has
     coef = np.random.default_rng(2).normal(size=(lines, 600))
-    got = expansion(Rbf(0.1), X, B, coef, workers=ALONE)
-    expected = plain_kernel(Rbf(0.1), X, B) @ coef.T
+    got = expansion(RBF(gamma=0.1), X, B, coef, workers=ALONE)
+    expected = plain_kernel(RBF(gamma=0.1), X, B) @ coef.T
     np.testing.assert_allclose(got, expected, atol=1e-11)
 
 
@@ -53,16 +54,21 @@ def test_any_number_of_outputs(lines):
 def test_bits_do_not_depend_on_neighbours_or_threads(dtype, lines):
     X, B = points(701, 0, dtype=dtype), points(530, 1, dtype=dtype)
     coef = np.random.default_rng(2).normal(size=(lines, 530))
-    assert precision(Rbf(0.1), X, B, np.sqrt(530)) == dtype
-    whole = expansion(Rbf(0.1), X, B, coef, workers=ALONE)
+    assert precision(RBF(gamma=0.1), X, B, np.sqrt(530)) == dtype
+    whole = expansion(RBF(gamma=0.1), X, B, coef, workers=ALONE)
     with Workers(3) as three:
-        assert expansion(Rbf(0.1), X, B, coef, workers=three).tobytes() == whole.tobytes()
+        assert (
+            expansion(RBF(gamma=0.1), X, B, coef, workers=three).tobytes()
+            == whole.tobytes()
+        )
     for a, b in [(0, 1), (1, 2), (5, 6), (3, 12), (700, 701)]:
-        part = expansion(Rbf(0.1), X[a:b], B, coef, workers=ALONE)
+        part = expansion(RBF(gamma=0.1), X[a:b], B, coef, workers=ALONE)
         assert part.tobytes() == whole[a:b].tobytes()
 
 
-@pytest.mark.parametrize("kernel", [Rbf(0.1), laplacian], ids=["compiled", "function"])
+@pytest.mark.parametrize(
+    "kernel", [RBF(gamma=0.1), laplacian], ids=["compiled", "function"]
+)
 def test_groups(kernel):
     X, B, rng = points(30, 0), points(50, 1), np.random.default_rng(2)
     coef = np.zeros((3, 50))  # every output, and vectors without a coefficient for it
@@ -71,7 +77,7 @@ def test_groups(kernel):
         some = rng.normal(size=(len(places), stop - start))
         groups.append(Group(start, some, np.array(places, np.intp)))
         coef[places, start:stop] = some
-    got = grouped_expansion(kernel, X, B, groups, workers=ALONE)
+    got = grouped_expansion(as_kernel(kernel), X, B, groups, workers=ALONE)
     np.testing.assert_allclose(got, plain_kernel(kernel, X, B) @ coef.T, atol=1e-12)
 
 
@@ -80,17 +86,17 @@ def test_groups(kernel):
 
 def test_when_values_are_float32():
     A, B = points(20, 0, dtype=SINGLE), points(30, 1, dtype=SINGLE)
-    assert precision(Rbf(0.1), A, B, 10.0) == SINGLE
+    assert precision(RBF(gamma=0.1), A, B, 10.0) == SINGLE
     # nobody said that the coefficients are small, or they are not
-    assert precision(Rbf(0.1), A, B, np.inf) == DOUBLE
-    assert precision(Rbf(0.1), A, B, 5000.0) == DOUBLE
+    assert precision(RBF(gamma=0.1), A, B, np.inf) == DOUBLE
+    assert precision(RBF(gamma=0.1), A, B, 5000.0) == DOUBLE
     # rounding of distances is multiplied by gamma
-    assert precision(Rbf(400.0), A, B, 10.0) == DOUBLE
+    assert precision(RBF(gamma=400.0), A, B, 10.0) == DOUBLE
     # float64 on either side, or kinds that cannot be centred alike
-    assert precision(Rbf(0.1), A.astype(DOUBLE), B, 10.0) == DOUBLE
-    assert precision(Rbf(0.1), A, B.astype(DOUBLE), 10.0) == DOUBLE
-    assert precision(Rbf(0.1), sp.csr_array(A), B, 10.0) == DOUBLE
-    assert precision(Rbf(0.1), sp.csr_array(A), sp.csr_array(B), 10.0) == SINGLE
+    assert precision(RBF(gamma=0.1), A.astype(DOUBLE), B, 10.0) == DOUBLE
+    assert precision(RBF(gamma=0.1), A, B.astype(DOUBLE), 10.0) == DOUBLE
+    assert precision(RBF(gamma=0.1), sp.csr_array(A), B, 10.0) == DOUBLE
+    assert precision(RBF(gamma=0.1), sp.csr_array(A), sp.csr_array(B), 10.0) == SINGLE
     # not bounded by 1
     assert precision(Linear(), A, B, 10.0) == DOUBLE
 
@@ -100,8 +106,8 @@ def test_when_values_are_float32():
 def test_float32_decisions_are_accurate(make, size):
     X, B = make(400, 0, dtype=SINGLE), make(900, 1, dtype=SINGLE)
     coef = size * np.random.default_rng(2).normal(size=(2, 900))
-    got = expansion(Rbf(0.05), X, B, coef, workers=ALONE)
-    exact = expansion(Rbf(0.05), X.astype(DOUBLE), B, coef, workers=ALONE)
+    got = expansion(RBF(gamma=0.05), X, B, coef, workers=ALONE)
+    exact = expansion(RBF(gamma=0.05), X.astype(DOUBLE), B, coef, workers=ALONE)
     assert np.abs(got - exact).max() < 5e-4
     assert (got.tobytes() == exact.tobytes()) == (size == 100.0)  # then it is float64
 
@@ -109,10 +115,10 @@ def test_float32_decisions_are_accurate(make, size):
 def test_float32_rows_have_the_same_bits_compressed_and_not():
     X, B = mostly_zero(600, 0, dtype=SINGLE), mostly_zero(900, 1, dtype=SINGLE)
     coef = np.random.default_rng(2).normal(size=(5, 900))
-    assert precision(Rbf(0.05), X, B, np.sqrt(900)) == SINGLE
-    whole = expansion(Rbf(0.05), X, B, coef, workers=ALONE)
+    assert precision(RBF(gamma=0.05), X, B, np.sqrt(900)) == SINGLE
+    whole = expansion(RBF(gamma=0.05), X, B, coef, workers=ALONE)
     parts = [
-        expansion(Rbf(0.05), X[a : a + 100], B, coef, workers=ALONE)
+        expansion(RBF(gamma=0.05), X[a : a + 100], B, coef, workers=ALONE)
         for a in range(0, 600, 100)
     ]
     assert np.vstack(parts).tobytes() == whole.tobytes()
@@ -122,11 +128,11 @@ def test_float32_rows_far_beyond_the_support_vectors():
     X, B = points(20, 0, dtype=SINGLE), points(30, 1, dtype=SINGLE)
     X[3], X[4, 0], X[5] = 1e20, 3e38, -3e38
     coef = np.random.default_rng(2).normal(size=(3, 30))
-    assert precision(Rbf(0.1), X, B, 10.0) == SINGLE
-    got = expansion(Rbf(0.1), X, B, coef, workers=ALONE)
+    assert precision(RBF(gamma=0.1), X, B, 10.0) == SINGLE
+    got = expansion(RBF(gamma=0.1), X, B, coef, workers=ALONE)
     np.testing.assert_allclose(got[3:6], 0.0, atol=1e-30)
     others = np.r_[0:3, 6:20]
-    alone = expansion(Rbf(0.1), X[others], B, coef, workers=ALONE)
+    alone = expansion(RBF(gamma=0.1), X[others], B, coef, workers=ALONE)
     assert got[others].tobytes() == alone.tobytes()
 
 
@@ -134,7 +140,7 @@ def test_classes_decide_as_their_support_vectors_say():
     X = points(400, 0)
     y = np.digitize(X[:, 0], [1.2, 2.0, 2.7])
     model = maxmargin.SVC(gamma=0.1, decision_function_shape="ovo").fit(X, y)
-    K = plain_kernel(Rbf(0.1), X, model.support_vectors_)
+    K = plain_kernel(RBF(gamma=0.1), X, model.support_vectors_)
     ends = np.concatenate([[0], np.cumsum(model.n_support_)])
     at = 0
     for i in range(4):
@@ -154,6 +160,6 @@ def test_far_vectors_are_not_hidden_by_the_many_near_ones():
     B = np.vstack([near, far])
     coef = np.where(rng.random((1, 4000)) < 0.5, -1.0, 1.0)
     X = (20.0 + rng.normal(scale=0.1, size=(50, 9))).astype(SINGLE)
-    got = expansion(Rbf(1.0), X, B, coef, workers=ALONE)
-    exact = expansion(Rbf(1.0), X.astype(DOUBLE), B, coef, workers=ALONE)
+    got = expansion(RBF(gamma=1.0), X, B, coef, workers=ALONE)
+    exact = expansion(RBF(gamma=1.0), X.astype(DOUBLE), B, coef, workers=ALONE)
     assert np.abs(got - exact).max() < 5e-4

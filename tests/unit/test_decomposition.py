@@ -16,7 +16,7 @@ from tests.conformance.problems import (
 )
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
-from maxmargin.kernels.dot_products import Linear, Rbf
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.parallel import Workers
@@ -350,7 +350,7 @@ def test_parts():
 def test_kernel_values_are_those_of_the_members():
     """n·q a step and q² for its block: nothing else is asked of the kernel."""
     X = BY_NAME["heart-rbf"].points().X
-    gram = training_gram(Rbf(1.0 / 13.0), X, workers=Workers(1))
+    gram = training_gram(RBF(gamma=1.0 / 13.0), X, workers=Workers(1))
     problem = c_svc(gram, BY_NAME["heart-rbf"].points().y, np.ones(270))
     before = gram.n_kernel
     next(iter(Decomposition(q=10).steps(problem)))

@@ -17,7 +17,7 @@ from tests.conformance.problems import (
     run,
 )
 
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import c_svc, epsilon_svr, nu_svc, violation
 from maxmargin.solvers import WorkingSetSmo
@@ -33,7 +33,7 @@ NOISE = 1e-12
 
 def kernel(n: int, gamma: float = 1.0) -> np.ndarray:
     X = np.random.default_rng(n).normal(size=(n, 2))
-    return plain_kernel(Rbf(gamma), X, X)
+    return plain_kernel(RBF(gamma=gamma), X, X)
 
 
 def labels(n: int) -> np.ndarray:
@@ -137,7 +137,9 @@ def checkers(n: int, C: float) -> Points:
     return Points(X, np.where(rng.random(n) < 0.02, -y, y), np.full(n, C))
 
 
-LARGE = Case("checkers", lambda: checkers(2700, 1e4), Rbf(4.0), cache_bytes=32 << 20)
+LARGE = Case(
+    "checkers", lambda: checkers(2700, 1e4), RBF(gamma=4.0), cache_bytes=32 << 20
+)
 
 
 @pytest.fixture

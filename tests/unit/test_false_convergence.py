@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, SVR, certify
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram.dot_products import VectorGram
 from maxmargin.kernels.gram.row_cache import StoredGram
 from maxmargin.parallel import Workers
@@ -70,7 +70,7 @@ def test_rows_without_weight_do_not_set_gamma():
 def _part_of_the_rows(room=50):
     """A Gram that has room for some of its rows only."""
     X = np.random.default_rng(3).normal(size=(1500, 4))
-    return StoredGram(VectorGram(Rbf(0.5), X, Workers(1)), room=room, eager=False)
+    return StoredGram(VectorGram(RBF(gamma=0.5), X, Workers(1)), room=room, eager=False)
 
 
 def _sums(gram, cols):

@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 
 import maxmargin
 from maxmargin import SVC, InputError, certify
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.plus_constant import ShiftedGram
 from maxmargin.parallel import Workers
@@ -114,7 +114,7 @@ def test_nu_has_no_joint_machine():
 
 
 def test_shifted_gram_is_the_matrix_plus_one():
-    gram = training_gram(Rbf(0.5), X[:40], workers=Workers(1))
+    gram = training_gram(RBF(gamma=0.5), X[:40], workers=Workers(1))
     shifted = ShiftedGram(gram)
     everyone = np.arange(40, dtype=np.intp)
     K, shift = np.empty((40, 40)), np.empty((40, 40))

@@ -13,21 +13,23 @@ import scipy.sparse as sp
 from tests.conformance.problems import laplacian, plain_kernel
 
 from maxmargin.errors import InputError, NumericalError
-from maxmargin.kernels.dot_products import Linear, Polynomial, Rbf, Sigmoid, transform
-from maxmargin.kernels.factory import compile_kernel, expansion, training_gram
+from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.kernels.factory import expansion, training_gram
 from maxmargin.kernels.gram import tiles
 from maxmargin.kernels.gram.dot_products import VectorGram, prepare
 from maxmargin.kernels.gram.table import CallableGram, TableGram
+from maxmargin.kernels.naming import as_kernel, kind_of
+from maxmargin.kernels.outside import BlockFunction
 from maxmargin.parallel import Workers
 from maxmargin.rows.records import DenseRows, rows_of, spread_of, squared_norms
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-KERNELS = [Linear(), Polynomial(3, 0.2, 1.0), Rbf(0.1), Sigmoid(0.05, -0.2)]
+KERNELS = [Linear(), Polynomial(3, 1.0, 0.2), RBF(gamma=0.1), Sigmoid(0.05, -0.2)]
 ALONE = Workers(1)
 
 
 def name(value):
-    return type(value).__name__ if isinstance(value, tuple) else str(value)
+    return type(value).__name__ if isinstance(value, Kernel) else str(value)
 
 
 over_kernels = pytest.mark.parametrize("kernel", KERNELS, ids=name)
@@ -59,7 +61,7 @@ def whole(gram, dtype):
 # Every combination of kernel, precision and dtype of X is another compilation, so each is
 # met once, not all with all.
 VALUES = [(kernel, dtype, DOUBLE) for kernel in KERNELS for dtype in (SINGLE, DOUBLE)]
-VALUES += [(Rbf(0.1), dtype, SINGLE) for dtype in (SINGLE, DOUBLE)]
+VALUES += [(RBF(gamma=0.1), dtype, SINGLE) for dtype in (SINGLE, DOUBLE)]
 
 
 @pytest.mark.parametrize(("kernel", "dtype", "kept"), VALUES, ids=name)
@@ -78,7 +80,7 @@ def test_values(kernel, dtype, kept):
 
 
 @over_precisions
-@pytest.mark.parametrize("kernel", [Linear(), Rbf(0.1)], ids=name)
+@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.1)], ids=name)
 def test_products(kernel, dtype):
     X, rng = data(), np.random.default_rng(1)
     gram = VectorGram(kernel, X, ALONE)
@@ -94,28 +96,35 @@ def test_products(kernel, dtype):
 
 def test_more_features_and_columns_than_one_block_holds():
     X = np.random.default_rng(3).normal(size=(700, 300)) / 10
-    gram = VectorGram(Rbf(0.3), X, ALONE)
+    gram = VectorGram(RBF(gamma=0.3), X, ALONE)
     assert tiles.panel_columns(300, DOUBLE) < 700
     np.testing.assert_allclose(
-        whole(gram, DOUBLE)[:20], plain_kernel(Rbf(0.3), X[:20], X), rtol=1e-13
+        whole(gram, DOUBLE)[:20], plain_kernel(RBF(gamma=0.3), X[:20], X), rtol=1e-13
     )
 
 
 def test_far_from_the_origin_no_digits_are_lost():
     X = data()
-    near, far = (VectorGram(Rbf(0.1), Z, ALONE) for Z in (X, X + 2.0**20))
+    near, far = (VectorGram(RBF(gamma=0.1), Z, ALONE) for Z in (X, X + 2.0**20))
     np.testing.assert_allclose(whole(near, SINGLE), whole(far, SINGLE), atol=1e-5)
     np.testing.assert_allclose(whole(near, DOUBLE), whole(far, DOUBLE), atol=1e-9)
 
 
-@pytest.mark.parametrize("kernel", KERNELS[:3], ids=name)
+@pytest.mark.parametrize(
+    "kernel_of",
+    [
+        lambda gamma: Polynomial(3, 1.0, 0.2 * gamma),
+        lambda gamma: RBF(gamma=0.1 * gamma),
+        lambda gamma: Sigmoid(0.05 * gamma, -0.2),
+        lambda gamma: gamma * Linear(),
+    ],
+    ids=["poly", "rbf", "sigmoid", "linear"],
+)
 @pytest.mark.parametrize("factor", [2.0**60, 2.0**-60])
-def test_a_power_of_two_in_the_features_changes_no_digit(kernel, factor):
+def test_a_power_of_two_in_the_features_changes_no_digit(kernel_of, factor):
     X = data()
-    plain = VectorGram(kernel, X, ALONE)
-    scaled = VectorGram(
-        kernel._replace(gamma=kernel.gamma / factor**2), X * factor, ALONE
-    )
+    plain = training_gram(kernel_of(1.0), X, workers=ALONE)
+    scaled = training_gram(kernel_of(factor**-2), X * factor, workers=ALONE)
     np.testing.assert_allclose(whole(scaled, DOUBLE), whole(plain, DOUBLE), rtol=1e-13)
 
 
@@ -123,7 +132,7 @@ def test_a_power_of_two_in_the_features_changes_no_digit(kernel, factor):
 def test_equal_rows_are_at_distance_zero(dtype):
     X = data() * 3.7
     for Z in (X, sp.csr_matrix(X)):
-        K = whole(VectorGram(Rbf(50.0), Z, ALONE), dtype)
+        K = whole(VectorGram(RBF(gamma=50.0), Z, ALONE), dtype)
         assert (np.diagonal(K) == 1.0).all()
         assert K[5, 6] == 1.0
 
@@ -156,7 +165,7 @@ def test_bits_do_not_depend_on_the_threads(dtype):
     seen = set()
     for n_jobs in (1, 2, 3):
         with Workers(n_jobs) as workers:
-            gram = VectorGram(Rbf(0.1), X, workers)
+            gram = VectorGram(RBF(gamma=0.1), X, workers)
             product = np.zeros(800)
             gram.apply(everyone, everyone, coef, product, dtype)
             seen.add((whole(gram, dtype).tobytes(), product.tobytes()))
@@ -166,7 +175,7 @@ def test_bits_do_not_depend_on_the_threads(dtype):
 @over_precisions
 def test_bits_of_a_subset(dtype):
     X, index = data(), np.array([140, 3, 5, 77, 6, 20], np.intp)
-    gram = VectorGram(Rbf(0.1), X, ALONE)
+    gram = VectorGram(RBF(gamma=0.1), X, ALONE)
     part = gram.subset(index)
     assert part.n == 6
     assert part.n_kernel == 0
@@ -184,7 +193,7 @@ def test_bits_of_a_subset(dtype):
 
 @over_precisions
 def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
-    kernel, X = Rbf(0.1), data(n=90)
+    record, X = RBF(gamma=0.1).compiled(), data(n=90)
     kinds = [rows_of(X), rows_of(sp.csr_matrix(X))]
     index, n, d = np.arange(90, dtype=np.intp), *X.shape
     seen = set()
@@ -194,11 +203,11 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
             for rows, target in zip((left, right), norms, strict=True):
                 squared_norms(rows, 0, n, dtype.type(0.0), target)
             shape = tiles.shape_of(left, d, dtype, n)
-            space = tiles.scratch(shape, dtype)
+            space = np.zeros(tiles.scratch_size(shape), dtype)
             for mode in (tiles.STORE, tiles.TURN):
                 out = np.empty((n, n), dtype)
                 tiles.product(
-                    kernel, left, norms[0], index, right, norms[1], index,
+                    record, left, norms[0], index, right, norms[1], index,
                     np.empty((0, 0)), shape, space, mode, 0, out, np.empty((0, 0)),
                     index[:1], np.empty(12),
                 )  # fmt: skip
@@ -208,7 +217,7 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Rbf(0.1)], ids=name)
+@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.1)], ids=name)
 def test_a_sparse_gram_is_a_dense_gram(kernel):
     X = data()
     dense, sparse = (VectorGram(kernel, Z, ALONE) for Z in (X, sp.csr_matrix(X)))
@@ -218,7 +227,7 @@ def test_a_sparse_gram_is_a_dense_gram(kernel):
 
 
 def test_a_gram_survives_a_pickle():
-    gram = VectorGram(Rbf(0.1), data(), Workers(2))
+    gram = VectorGram(RBF(gamma=0.1), data(), Workers(2))
     again = pickle.loads(pickle.dumps(gram))
     assert whole(again, DOUBLE).tobytes() == whole(gram, DOUBLE).tobytes()
 
@@ -237,8 +246,8 @@ def test_kernel_values_are_counted():
 
 def test_precisions():
     large = data(n=1001)
-    assert VectorGram(Rbf(0.1), large[:1000], ALONE).precisions == (DOUBLE,)
-    gram = VectorGram(Rbf(0.1), large, ALONE)
+    assert VectorGram(RBF(gamma=0.1), large[:1000], ALONE).precisions == (DOUBLE,)
+    gram = VectorGram(RBF(gamma=0.1), large, ALONE)
     assert gram.precisions == (SINGLE, DOUBLE)
     few = np.arange(5)
     assert gram.subset(few).precisions == (DOUBLE,)
@@ -246,18 +255,18 @@ def test_precisions():
     assert gram.narrowed(few).precisions == (DOUBLE,)
     # where float32 has no room for the values, the norms or the parameters
     assert VectorGram(Linear(), 1e20 * large, ALONE).precisions == (DOUBLE,)
-    assert VectorGram(Rbf(1e35), large, ALONE).precisions == (DOUBLE,)
+    assert VectorGram(RBF(gamma=1e35), large, ALONE).precisions == (DOUBLE,)
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, 1.0, 0.0)], ids=name)
+@pytest.mark.parametrize("kernel", [Linear(), Polynomial(3, 0.0, 1.0)], ids=name)
 def test_overflow_is_an_error_that_says_what_to_do(kernel):
     with pytest.raises(NumericalError, match=r"overflows float64.*scale the features"):
         VectorGram(kernel, 1e200 * data(), ALONE)
 
 
 def test_transform_is_for_compiled_code():
-    with pytest.raises(TypeError, match="no transform for Rbf"):
-        transform(Rbf(1.0), np.zeros(1), 0.0, np.zeros(1))
+    with pytest.raises(TypeError, match="no transform for RBFRecord"):
+        tiles.transform(RBF(gamma=1.0).compiled(), np.zeros(1), 0.0, np.zeros(1))
 
 
 # --- kernels from outside ---------------------------------------------------------------
@@ -360,28 +369,29 @@ def test_a_function_that_is_no_kernel(kernel, match):
 def test_expansion(kernel):
     vectors, X = data(seed=1, n=40), data(seed=2, n=60)
     coef = np.random.default_rng(0).normal(size=(3, 40))
-    got = expansion(kernel, X, vectors, coef, workers=ALONE)
+    got = expansion(as_kernel(kernel), X, vectors, coef, workers=ALONE)
     np.testing.assert_allclose(got, plain_kernel(kernel, X, vectors) @ coef.T, atol=1e-11)
 
 
 def test_expansion_of_sparse_and_dense():
     vectors, X = data(seed=1, n=40), data(seed=2, n=60)
     coef = np.random.default_rng(0).normal(size=(1, 40))
-    expected = plain_kernel(Rbf(0.1), X, vectors) @ coef.T
+    expected = plain_kernel(RBF(gamma=0.1), X, vectors) @ coef.T
     for left in (X, sp.csr_matrix(X)):
         for right in (vectors, sp.csr_matrix(vectors)):
-            got = expansion(Rbf(0.1), left, right, coef, workers=ALONE)
+            got = expansion(RBF(gamma=0.1), left, right, coef, workers=ALONE)
             np.testing.assert_allclose(got, expected, atol=1e-12)
 
 
 def test_expansion_of_a_table():
     K, coef = np.random.default_rng(0).normal(size=(6, 9)), np.ones((2, 3))
-    got = expansion("precomputed", K, np.array([8, 0, 4]), coef, workers=ALONE)
+    got = expansion(Precomputed(), K, np.array([8, 0, 4]), coef, workers=ALONE)
     np.testing.assert_allclose(got[:, 1], K[:, [8, 0, 4]].sum(axis=1), rtol=1e-14)
 
 
 def test_expansion_of_a_function_without_vectors_is_zero():
-    got = expansion(laplacian, data(n=7), data()[:0], np.empty((2, 0)), workers=ALONE)
+    kernel, none = BlockFunction(laplacian), data()[:0]
+    got = expansion(kernel, data(n=7), none, np.empty((2, 0)), workers=ALONE)
     np.testing.assert_array_equal(got, np.zeros((7, 2)))
 
 
@@ -390,21 +400,51 @@ def test_expansion_of_a_function_without_vectors_is_zero():
 
 def test_names():
     def made(name):
-        return compile_kernel(name, degree=4, gamma=0.5, coef0=2.0)
+        return as_kernel(name, degree=4, gamma=0.5, coef0=2.0)
 
     assert made("linear") == Linear()
-    assert made("poly") == Polynomial(4, 0.5, 2.0)
-    assert made("rbf") == Rbf(0.5)
+    assert made("poly") == Polynomial(4, coef0=2.0, gamma=0.5)
+    assert made("rbf") == RBF(gamma=0.5)
     assert made("sigmoid") == Sigmoid(0.5, 2.0)
-    with pytest.raises(InputError, match=r"'cosine'.*linear, poly, rbf, sigmoid"):
+    assert made("precomputed") == Precomputed()
+    with pytest.raises(InputError, match=r"'cosine'.*'linear', 'poly', 'rbf', 'sigmoid'"):
         made("cosine")
+    with pytest.raises(InputError, match="expected a kernel object"):
+        as_kernel(RBF)
+
+
+def test_objects_and_functions_are_themselves():
+    k = RBF(gamma=1.0)
+    assert as_kernel(k) is k
+    assert as_kernel(laplacian).function is laplacian
+    assert [kind_of(one) for one in (k, "rbf", laplacian, "cosine", None)] == [
+        RBF,
+        RBF,
+        BlockFunction,
+        Kernel,
+        Kernel,
+    ]
+
+
+def test_what_machines_allow_and_constructors_refuse():
+    """gamma=0 and degree=0, where all values are the same."""
+    X = data(n=8)
+    for name, expected in (("rbf", 1.0), ("poly", 0.25)):
+        kernel = as_kernel(name, degree=2, gamma=0.0, coef0=0.5)
+        np.testing.assert_array_equal(kernel(X), np.full((8, 8), expected))
+        assert pickle.loads(pickle.dumps(kernel)) == kernel
+    constant = as_kernel("poly", degree=0, gamma=1.0, coef0=0.5)
+    np.testing.assert_array_equal(constant(X), np.ones((8, 8)))
+    with pytest.raises(InputError, match="gamma must be positive"):
+        as_kernel("rbf", gamma=-1.0)
 
 
 def test_which_gram():
     X = data(n=8)
-    assert isinstance(training_gram(Rbf(1.0), X, workers=ALONE), VectorGram)
-    assert isinstance(training_gram(laplacian, X, workers=ALONE), CallableGram)
-    assert isinstance(training_gram("precomputed", X @ X.T, workers=ALONE), TableGram)
+    assert isinstance(training_gram(RBF(gamma=1.0), X, workers=ALONE), VectorGram)
+    called = training_gram(BlockFunction(laplacian), X, workers=ALONE)
+    assert isinstance(called, CallableGram)
+    assert isinstance(training_gram(Precomputed(), X @ X.T, workers=ALONE), TableGram)
 
 
 def test_dense_rows_are_centred_where_digits_would_be_lost():
@@ -413,10 +453,12 @@ def test_dense_rows_are_centred_where_digits_would_be_lost():
     def shift(kernel, X, dtype):
         return prepare(kernel, spread_of(X), dtype, X)[1][0].shift
 
-    np.testing.assert_allclose(shift(Rbf(1.0), X, SINGLE), X.mean(axis=0))
-    assert not shift(Rbf(1.0), X, DOUBLE).any()
-    np.testing.assert_allclose(shift(Rbf(1.0), X + 1e5, DOUBLE), X.mean(axis=0) + 1e5)
+    np.testing.assert_allclose(shift(RBF(gamma=1.0), X, SINGLE), X.mean(axis=0))
+    assert not shift(RBF(gamma=1.0), X, DOUBLE).any()
+    np.testing.assert_allclose(
+        shift(RBF(gamma=1.0), X + 1e5, DOUBLE), X.mean(axis=0) + 1e5
+    )
     assert not shift(Linear(), X + 1e5, SINGLE).any()  # it sees translations
-    kernel, (left, right) = prepare(Rbf(1.0), spread_of(X), SINGLE, X[:9], X)
-    assert kernel == Rbf(1.0)
+    record, (left, right) = prepare(RBF(gamma=1.0), spread_of(X), SINGLE, X[:9], X)
+    assert record == RBF(gamma=1.0).compiled()
     np.testing.assert_array_equal(left.shift, right.shift)  # one map for both sides

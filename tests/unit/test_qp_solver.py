@@ -26,7 +26,7 @@ from tests.conformance.problems import (
 )
 
 from maxmargin.errors import InputError, MissingExtraError, NumericalError, Stop
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import (
     c_svc,
@@ -61,7 +61,7 @@ def svc(K, y, C, **more):
 
 def hearts(gamma: float = 1.0 / 13.0) -> tuple[np.ndarray, np.ndarray]:
     X, y, _ = heart()
-    return plain_kernel(Rbf(gamma), X, X), y
+    return plain_kernel(RBF(gamma=gamma), X, X), y
 
 
 def blobs(gap: float) -> tuple[np.ndarray, np.ndarray]:
@@ -207,7 +207,7 @@ def test_one_label_and_no_kernel():
 
 def test_tube_around_everything():
     X, z, C = housing()
-    K = plain_kernel(Rbf(1.0 / 13.0), X, X)
+    K = plain_kernel(RBF(gamma=1.0 / 13.0), X, X)
     beta = check(epsilon_svr(TableGram(K), z, C, 100.0), K)
     assert (beta == 0.0).all()
 
@@ -238,7 +238,7 @@ def test_hard_margin_is_the_gap():
 @pytest.mark.parametrize("intercept", [True, False])
 def test_no_hard_margin(intercept):
     X, y, _ = contradictions()
-    K = plain_kernel(Rbf(0.5), X, X)
+    K = plain_kernel(RBF(gamma=0.5), X, X)
     problem = svc(K, y, np.inf, fit_intercept=intercept)
     solver = QuadraticProgram()
     outcome = drive(solver, problem)
@@ -268,7 +268,7 @@ def test_a_gap_below_what_can_be_told():
 
 def test_hard_tube():
     X, z, C = housing()
-    K = plain_kernel(Rbf(1.0 / 13.0), X, X)
+    K = plain_kernel(RBF(gamma=1.0 / 13.0), X, X)
     beta = check(epsilon_svr(TableGram(K), z, np.full_like(C, np.inf), 0.5), K)
     assert (beta == 0.0).any()
     assert (beta > 0.0).any()

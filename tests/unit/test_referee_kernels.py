@@ -7,9 +7,9 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC, SVR, NuSVC, OneClassSVM
 from tests.unit.test_referee_machines import answers, laplacian, rows, stand_in
 
+from maxmargin import kernels as objects
 from maxmargin._referee import certify
 from maxmargin.errors import InputError
-from maxmargin.kernels import objects
 from maxmargin.kernels.function import FunctionKernel
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import maxmargin
-from maxmargin.kernels.dot_products import Linear, Rbf
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels.factory import expansion
 from maxmargin.kernels.gram import dot_products as gram_module
 from maxmargin.kernels.gram import tiles
@@ -113,26 +113,26 @@ def test_wide_rows_have_small_blocks_of_the_same_values(dtype):
     wide = sp.csr_array((X.data, X.indices * 500, X.indptr), shape=(150, d))
     everyone = np.arange(150)
     K, same = np.empty((150, 150), dtype), np.empty((150, 150), dtype)
-    VectorGram(Rbf(0.1), X, ALONE).block(everyone, everyone, K)
-    VectorGram(Rbf(0.1), wide, ALONE).block(everyone, everyone, same)
+    VectorGram(RBF(gamma=0.1), X, ALONE).block(everyone, everyone, K)
+    VectorGram(RBF(gamma=0.1), wide, ALONE).block(everyone, everyone, same)
     np.testing.assert_array_equal(K, same)
 
 
 def test_which_rows_are_read_as_sparse():
     X = thin()
-    assert kind(VectorGram(Rbf(0.01), X, ALONE)) is CsrRows
+    assert kind(VectorGram(RBF(gamma=0.01), X, ALONE)) is CsrRows
     assert kind(VectorGram(Linear(), X, ALONE)) is CsrRows
-    assert kind(VectorGram(Rbf(0.01), X[:1000], ALONE)) is DenseRows
+    assert kind(VectorGram(RBF(gamma=0.01), X[:1000], ALONE)) is DenseRows
     narrow = thin(d=200)  # 240,000 values
-    assert kind(VectorGram(Rbf(0.01), narrow, ALONE)) is DenseRows
-    assert kind(VectorGram(Rbf(0.01), thin(density=0.4), ALONE)) is DenseRows
+    assert kind(VectorGram(RBF(gamma=0.01), narrow, ALONE)) is DenseRows
+    assert kind(VectorGram(RBF(gamma=0.01), thin(density=0.4), ALONE)) is DenseRows
 
 
 def test_what_centring_keeps_stays_dense():
     X = thin()
     # Columns that are nearly whole may be centred, these may not.
     X[np.arange(1200) % 10 < 6, 1:20] = 10.0
-    assert kind(VectorGram(Rbf(0.01), X, ALONE)) is DenseRows
+    assert kind(VectorGram(RBF(gamma=0.01), X, ALONE)) is DenseRows
     assert kind(VectorGram(Linear(), X, ALONE)) is CsrRows
     remote = thin()
     remote[:, :3] += 1e8
@@ -147,12 +147,12 @@ def test_only_columns_that_are_hardly_ever_zero_are_centred():
     found = sparse_spread(X, spread, centred=True)
     assert found.means[0] == spread.means[0]
     assert not found.means[1:].any()
-    gram = VectorGram(Rbf(0.01), X, ALONE)
+    gram = VectorGram(RBF(gamma=0.01), X, ALONE)
     assert gram._side(SINGLE)[0].shift[0] == spread.means[0]
     assert not gram._side(DOUBLE)[0].shift.any()
 
 
-@pytest.mark.parametrize("kernel", [Linear(), Rbf(0.02)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(gamma=0.02)], ids=["linear", "rbf"])
 def test_float64_keeps_its_bits(monkeypatch, kernel):
     X, rng = thin(), np.random.default_rng(0)
     thinner, plain = VectorGram(kernel, X, ALONE), dense_gram(monkeypatch, kernel, X)
@@ -174,7 +174,7 @@ def test_float32_keeps_its_digits():
     X[5, 0] = 0.0
     rows, cols = np.arange(40, dtype=np.intp), np.arange(900, dtype=np.intp)
     exact, short = np.empty((40, 900)), np.empty((40, 900), SINGLE)
-    gram = VectorGram(Rbf(0.02), X, ALONE)
+    gram = VectorGram(RBF(gamma=0.02), X, ALONE)
     assert kind(gram) is CsrRows
     gram.block(rows, cols, exact)
     gram.block(rows, cols, short)
@@ -185,8 +185,8 @@ def test_cost_depends_on_what_is_stored():
     wide = sp.random_array((50, 100_000), density=1e-4, format="csr", rng=0)
     assert VectorGram(Linear(), wide, ALONE).cost < 3.0
     X = thin()
-    assert VectorGram(Rbf(0.01), X, ALONE).cost < 1.0 + 250 / 50
-    assert VectorGram(Rbf(0.01), X[:900], ALONE).cost == 1.0 + 250 / 50
+    assert VectorGram(RBF(gamma=0.01), X, ALONE).cost < 1.0 + 250 / 50
+    assert VectorGram(RBF(gamma=0.01), X[:900], ALONE).cost == 1.0 + 250 / 50
 
 
 # --- prediction -------------------------------------------------------------------------
@@ -214,11 +214,11 @@ def test_decisions_keep_their_bits():
         with Workers(n_jobs) as workers:
             # In pieces too small to be made sparse, and all at once.
             parts = [
-                expansion(Rbf(0.02), X[a : a + 100], B, coef, workers=workers)
+                expansion(RBF(gamma=0.02), X[a : a + 100], B, coef, workers=workers)
                 for a in range(0, 600, 100)
             ]
             seen.add(np.vstack(parts).tobytes())
-            seen.add(expansion(Rbf(0.02), X, B, coef, workers=workers).tobytes())
+            seen.add(expansion(RBF(gamma=0.02), X, B, coef, workers=workers).tobytes())
     assert len(seen) == 1
 
 

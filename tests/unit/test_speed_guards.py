@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from maxmargin._jit.lanes import LANES
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram.dot_products import VectorGram
 from maxmargin.parallel import Workers
 from maxmargin.solvers.smo import pairs as _pairs
@@ -82,7 +82,7 @@ def test_products_with_the_kernel_matrix(d):
     rng = np.random.default_rng(1)
     X = rng.random((2000, d)) + 0.1
     coef, out = rng.normal(size=1000), np.zeros(1000)
-    gram = VectorGram(Rbf(1.0 / d), X, Workers(1))
+    gram = VectorGram(RBF(gamma=1.0 / d), X, Workers(1))
     rows, cols = np.arange(1000), np.arange(1000, 2000)
     A, B = X[:1000].astype(np.float32), X[1000:].astype(np.float32)
     a, b = (A * A).sum(axis=1)[:, None], (B * B).sum(axis=1)
@@ -110,7 +110,7 @@ def test_products_of_sparse_rows(dtype):
         shape=(2 * n, d),
     )
     X.sort_indices()
-    gram = VectorGram(Rbf(1.0 / stored), X, Workers(1))
+    gram = VectorGram(RBF(gamma=1.0 / stored), X, Workers(1))
     rows, cols = np.arange(n), np.arange(n, 2 * n)
     coef, out = rng.normal(size=n), np.zeros(n)
     A, B = X[:n].astype(dtype), X[n:].astype(dtype)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from maxmargin.kernels.dot_products import Rbf
+from maxmargin.kernels import RBF
 from maxmargin.kernels.gram import class_tables
 from maxmargin.kernels.gram import row_cache as store
 from maxmargin.kernels.gram.class_tables import ClassTables, PairGrams
@@ -22,7 +22,7 @@ both = pytest.mark.parametrize("dtype", [SINGLE, DOUBLE], ids=str)
 
 def plain(dtype=DOUBLE, n=N, d=4):
     X = np.random.default_rng(0).normal(size=(n, d))
-    return VectorGram(Rbf(0.2), X, ALONE).subset(np.arange(n), dtype)
+    return VectorGram(RBF(gamma=0.2), X, ALONE).subset(np.arange(n), dtype)
 
 
 def tables(dtype, n_jobs=1):

@@ -105,8 +105,8 @@ def test_functions_may_use_numpy_helpers_defaults_and_whole_numbers():
 def test_sparse_rows_are_written_out():
     S = sp.random(50, 300, density=0.1, random_state=0, format="csr")
     np.testing.assert_array_equal(decorated(S), decorated(S.toarray()))
-    gram = training_gram(decorated.compiled(), S, workers=ALONE)
-    dense = training_gram(decorated.compiled(), S.toarray(), workers=ALONE)
+    gram = training_gram(decorated, S, workers=ALONE)
+    dense = training_gram(decorated, S.toarray(), workers=ALONE)
     np.testing.assert_array_equal(gram.diagonal(), dense.diagonal())
 
 
@@ -125,7 +125,7 @@ def test_grams_are_symmetric_though_the_function_rounds_otherwise():
     X = data(n=300)
     K = uneven(X)
     assert not np.array_equal(K, K.T)  # the function itself is not symmetric in its bits
-    gram = training_gram(uneven.compiled(), X, workers=ALONE)
+    gram = training_gram(uneven, X, workers=ALONE)
     out, everyone = np.empty((300, 300)), np.arange(300)
     gram.block(everyone, everyone, out)
     np.testing.assert_array_equal(out, out.T)
@@ -143,12 +143,14 @@ def test_native_speed():
     start = time.perf_counter()
     slow = np.array([[product_of(x, z) for z in A] for x in A])
     python_time = time.perf_counter() - start
-    form, coef = decorated.compiled(), np.ones((1, 300))
-    np.testing.assert_allclose(cross_values(form, A, A, workers=ALONE), slow, rtol=1e-12)
-    expansion(form, A, A, coef, workers=ALONE)  # compiled now
+    coef = np.ones((1, 300))
+    np.testing.assert_allclose(
+        cross_values(decorated, A, A, workers=ALONE), slow, rtol=1e-12
+    )
+    expansion(decorated, A, A, coef, workers=ALONE)  # compiled now
     for run in (
-        lambda: cross_values(form, A, A, workers=ALONE),
-        lambda: expansion(form, A, A, coef, workers=ALONE),
+        lambda: cross_values(decorated, A, A, workers=ALONE),
+        lambda: expansion(decorated, A, A, coef, workers=ALONE),
     ):
         best = np.inf
         for _ in range(5):
@@ -342,7 +344,7 @@ def test_what_numba_cannot_compile_is_said_in_a_sentence(function, reason):
     for use in (
         lambda: k(data()),
         lambda: k.diagonal(data()),
-        lambda: training_gram(k.compiled(), data(), workers=ALONE),
+        lambda: training_gram(k, data(), workers=ALONE),
         lambda: (k + Linear())(data()),
     ):
         with pytest.raises(InputError, match=reason) as caught:
@@ -369,7 +371,7 @@ def test_values_that_are_none(function, reason):
     for use in (
         kernel(function),
         kernel(function) + Linear(),
-        lambda A: training_gram(kernel(function).compiled(), A, workers=ALONE).diagonal(),
+        lambda A: training_gram(kernel(function), A, workers=ALONE).diagonal(),
     ):
         with pytest.raises(InputError, match=reason):
             use(data())
@@ -385,13 +387,13 @@ def test_nan_in_a_product_is_noticed():
     A[77] = 0.01
     coef = np.ones((1, 100))
     with pytest.raises(InputError, match="NaN or infinity"):
-        expansion(sometimes.compiled(), A, A, coef, workers=ALONE)
+        expansion(sometimes, A, A, coef, workers=ALONE)
 
 
 def test_asymmetric_functions_are_refused_for_training():
     k = kernel(lambda x, z: x[0] - z[0])
     with pytest.raises(InputError, match="is asymmetric"):
-        training_gram(k.compiled(), data(), workers=ALONE)
+        training_gram(k, data(), workers=ALONE)
 
 
 def test_errors_of_the_function_itself_come_through():

@@ -13,11 +13,10 @@ shifted into the exponent: integers and floats are never converted.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 
+from maxmargin._elementary import exp
 from maxmargin._jit import intrinsic, overload, types
 from maxmargin._jit.simd import fma, vmax, vmin
 
@@ -34,11 +33,6 @@ def _times_power_of_two(typingctx, e, rounded):
         return builder.bitcast(builder.add(bits, n), context.get_value_type(e))
 
     return e(e, e), codegen
-
-
-def exp(x: Any) -> Any:
-    """Return e^x in x's precision (plain NumPy outside compiled code)."""
-    return np.exp(x)
 
 
 _LOG2_E = 1.4426950408889634

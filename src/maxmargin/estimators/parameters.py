@@ -19,8 +19,9 @@ from maxmargin.errors import InputError, InputTypeError
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver
 from maxmargin.estimators.kernel.fit.solver_choice import names as solver_names
 from maxmargin.estimators.magnitude import check_magnitude
-from maxmargin.kernels import Kernel, Polynomial, Precomputed
-from maxmargin.kernels.scale import scale_gamma
+from maxmargin.kernels import KERNELS
+from maxmargin.kernels.naming import as_kernel, kind_of
+from maxmargin.kernels.scale import gamma_of
 from maxmargin.observers import Locked, Progress, TimeLimit, as_observer
 
 if TYPE_CHECKING:
@@ -28,9 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from maxmargin.kernels import Kernel
     from maxmargin.solvers.base import Observer
-
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 
 
 class Rule(NamedTuple):
@@ -117,9 +117,11 @@ RULES: dict[str, Rule] = {
     "kernel": Rule(
         # A class is callable too, and makes an object instead of kernel values.
         lambda value: _text(value) or (callable(value) and not isinstance(value, type)),
-        lambda value: callable(value) or value in KERNELS,
-        "a str among " + ", ".join(map(repr, KERNELS)) + ", a kernel object of "
-        "maxmargin.kernels such as RBF(gamma=1.0), or a callable k(A, B)",
+        lambda value: callable(value) or value in KERNELS.names(),
+        lambda: (
+            "a str among " + ", ".join(map(repr, KERNELS.names())) + ", a kernel object "
+            "of maxmargin.kernels such as RBF(gamma=1.0), or a callable k(A, B)"
+        ),
     ),
     "nu": Rule(
         _real,
@@ -280,39 +282,26 @@ def effective_gamma(
     estimator: Any, X: Any, weight: NDArray[np.float64] | None = None
 ) -> float:
     """The number that ``gamma`` means for these rows; 0 where no kernel uses it."""
-    kernel = estimator.kernel
-    if isinstance(kernel, Kernel):
-        return _checked_object(kernel, X)
-    if callable(kernel) or kernel == "precomputed":
-        return 0.0
-    if kernel == "linear":
-        check_magnitude(X, lambda norm2: norm2)
-        return 1.0
-    degree, coef0 = int(estimator.degree), float(estimator.coef0)
-    if isinstance(estimator.gamma, str):
-        check_magnitude(X, lambda norm2: norm2)
-        gamma = 1.0 / X.shape[1] if estimator.gamma == "auto" else scale_gamma(X, weight)
-    else:
-        gamma = float(estimator.gamma)
-
-    def largest(norm2: float) -> float:
-        base = np.float64(gamma * norm2 + abs(coef0))
-        return float(base**degree) if kernel == "poly" else float(base)
-
-    check_magnitude(X, largest)
+    gamma = 0.0  # of kernel objects and functions
+    if isinstance(estimator.kernel, str):
+        fixed = kind_of(estimator.kernel).fixed_gamma
+        if fixed is None and isinstance(estimator.gamma, str):
+            check_magnitude(X, lambda norm2: norm2)
+        gamma = gamma_of(estimator.gamma, X, weight) if fixed is None else fixed
+    kernel = kernel_of(estimator, gamma)
+    if kernel.compiles:
+        check_magnitude(X, kernel.magnitude)
     return gamma
 
 
-def _checked_object(kernel: Kernel, X: Any) -> float:
-    """A kernel object has its own parameters; only overflow is left to be looked for."""
-    if isinstance(kernel, Polynomial):
-        base = abs(kernel.gamma), abs(kernel.coef0)
-        check_magnitude(
-            X, lambda norm2: float(np.float64(base[0] * norm2 + base[1]) ** kernel.degree)
-        )
-    elif not isinstance(kernel, Precomputed):
-        check_magnitude(X, lambda norm2: norm2)
-    return 0.0
+def kernel_of(estimator: Any, gamma: float) -> Kernel:
+    """The kernel object of a machine whose ``gamma`` stands for this number."""
+    return as_kernel(
+        estimator.kernel,
+        degree=int(estimator.degree),
+        gamma=float(gamma),
+        coef0=float(estimator.coef0),
+    )
 
 
 class Settings(NamedTuple):

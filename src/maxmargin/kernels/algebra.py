@@ -1,8 +1,9 @@
-"""What kernel objects have in common, and what can be made of them.
+"""The base of all kernel objects, and sums, products, multiples and powers of them.
 
-Each holds its parameters, checked, and never changes: it can be compared, hashed,
-pickled, cloned and printed so that the print gives it back. ``k(A, B)`` is the matrix of
-all values. What computes them (Numba included) is imported on first evaluation.
+A kernel object holds its parameters, checked, and never changes: it can be compared,
+hashed, pickled, cloned and printed so that the print gives it back. ``k(A, B)`` is the
+matrix of all values. The code that computes them (Numba included) is imported when the
+first value is asked for.
 
 Sums, products, positive multiples and powers of kernels are kernels (Schölkopf and
 Smola, *Learning with Kernels*, 2002, section 13.1).
@@ -12,22 +13,56 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
+from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.parameters import positive, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from maxmargin._arrays import Matrix
+
+    # The values of a part, and whether their memory may be written to.
+    Values = tuple[NDArray[Any], bool]
 
 
 class Kernel:
-    """What all kernel objects have in common."""
+    """The base of all kernel objects.
 
+    Everything that is decided about a kernel is an attribute or a method of its class. A
+    kernel of rows derives from :class:`~maxmargin.kernels.DotKernel` or
+    :class:`~maxmargin.kernels.PairKernel`.
+    """
+
+    family: ClassVar[Family]  # which Gram matrices serve it
     combines = True  # whether it can be a part of sums and products
+    compiles = True  # whether compiled code makes its values from rows of numbers
+    precomputed = False  # whether X is the kernel matrix itself
+    is_function = False  # whether it is a user's function of two rows, compiled
+    is_linear = False  # whether k(x, z) = x·z: then features have weights
+    fixed_gamma: ClassVar[float | None] = None  # ``gamma_`` of a machine that names a
+    # kernel without gamma
     __array_ufunc__ = None  # np.float64(2.0) * k is ours, not an array of objects
+
+    @classmethod
+    def from_parameters(cls, *, degree: int, gamma: float, coef0: float) -> Kernel:
+        """Make the object from scikit-learn's parameters; for kernels with a name.
+
+        They may be 0 where machines allow it, though the constructor refuses it.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def _unchecked(cls, **values: Any) -> Any:
+        made = object.__new__(cls)
+        made._set(**values)
+        return made
 
     def _set(self, **values: Any) -> None:
         self.__dict__.update(values)
@@ -46,7 +81,7 @@ class Kernel:
         return dict(self.__dict__)
 
     def _key(self) -> tuple[Any, ...]:
-        """What equal kernels of one class share."""
+        """Equal for equal kernels of one class."""
         return tuple(self._arguments().values())
 
     def __eq__(self, other: object) -> bool:
@@ -62,7 +97,7 @@ class Kernel:
         return f"{type(self).__name__}({given})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (type(self), self._arguments())
+        return _restored, (type(self), dict(self.__dict__))
 
     def __copy__(self) -> Kernel:
         return self
@@ -70,16 +105,37 @@ class Kernel:
     def __deepcopy__(self, memo: Any) -> Kernel:
         return self
 
-    # --- values ---------------------------------------------------------------------
-
-    def compiled(self) -> Any:
-        """The form that :mod:`maxmargin.kernels.factory` understands."""
-        raise NotImplementedError
+    # --- properties of the function -------------------------------------------------
 
     @property
     def is_semidefinite_by_construction(self) -> bool:
         """Whether every matrix of this kernel is positive semi-definite."""
-        raise NotImplementedError
+        return False
+
+    def magnitude(self, norm2: float) -> float:
+        """Bound the numbers that k(x, z) is computed from, given ‖x‖², ‖z‖² ≤ norm2."""
+        return norm2
+
+    def check_rows(self, X: Any, *, name: str = "X") -> None:
+        """Refuse rows for which the kernel is not defined; none, as a rule."""
+
+    # --- parts ----------------------------------------------------------------------
+
+    @property
+    def leaves(self) -> tuple[Kernel, ...]:
+        """The kernels that it is combined of, from left to right, with repetitions."""
+        return (self,)
+
+    @property
+    def operations(self) -> int:
+        """Operations that make a value from those of the leaves."""
+        return 0
+
+    def combined(self, values_of: Callable[[Kernel], Values]) -> Values:
+        """Values from those of the leaves, and whether they may be written to."""
+        return values_of(self)
+
+    # --- values ---------------------------------------------------------------------
 
     def __call__(self, A: Any, B: Any = None) -> Matrix:
         """All values k(a, b) of the rows of A and B (of A with itself without B).
@@ -93,26 +149,25 @@ class Kernel:
         -------
         ndarray of shape (n, m), float64
         """
-        from maxmargin.kernels.factory import check_rows, cross_values
+        from maxmargin.kernels.factory import cross_values
         from maxmargin.kernels.inputs import checked_pair
         from maxmargin.parallel import Workers
 
         left, right = checked_pair(A, B)
-        form = self.compiled()
-        check_rows(form, left, name="A")
+        self.check_rows(left, name="A")
         if right is not left:
-            check_rows(form, right, name="B")
+            self.check_rows(right, name="B")
         with Workers(None) as workers:
-            return self._finite(cross_values(form, left, right, workers=workers))
+            return self._finite(cross_values(self, left, right, workers=workers))
 
     def diagonal(self, X: Any) -> Matrix:
         """``k(x, x)`` of every row of X, float64."""
-        from maxmargin.kernels.factory import check_rows, self_values
+        from maxmargin.kernels.factory import self_values
         from maxmargin.kernels.inputs import checked_rows
 
-        rows, form = checked_rows(X, "X"), self.compiled()
-        check_rows(form, rows)
-        return self._finite(self_values(form, rows))
+        rows = checked_rows(X, "X")
+        self.check_rows(rows)
+        return self._finite(self_values(self, rows))
 
     def _finite(self, values: Matrix) -> Matrix:
         if not np.isfinite(values).all():
@@ -153,65 +208,82 @@ class Kernel:
         raise InputTypeError(msg)
 
 
-def _made(kind: Any, arguments: dict[str, Any]) -> Any:
-    return kind(**arguments)
+def _restored(kind: type[Kernel], values: dict[str, Any]) -> Any:
+    return kind._unchecked(**values)
 
 
 # --- combinations -----------------------------------------------------------------------
 
 
-class Sum(Kernel):
-    """k(x, z) = left(x, z) + right(x, z); written ``left + right``."""
+class Combination(Kernel):
+    """A kernel made of other kernels, its parts."""
+
+    family = Family.COMBINED
+
+    @property
+    def _parts(self) -> list[Kernel]:
+        return [one for one in self.__dict__.values() if isinstance(one, Kernel)]
+
+    @property
+    def is_semidefinite_by_construction(self) -> bool:
+        """Whether all parts are (of a product: Schur)."""
+        return all(part.is_semidefinite_by_construction for part in self._parts)
+
+    def check_rows(self, X: Any, *, name: str = "X") -> None:
+        """Refuse rows for which a part is not defined."""
+        for part in self._parts:
+            part.check_rows(X, name=name)
+
+    @property
+    def leaves(self) -> tuple[Kernel, ...]:
+        """Those of all parts."""
+        return tuple(leaf for part in self._parts for leaf in part.leaves)
+
+    @property
+    def operations(self) -> int:
+        """Those of all parts, and one."""
+        return 1 + sum(part.operations for part in self._parts)
+
+
+class _Pair(Combination):
+    """Two kernels, their values joined element by element."""
 
     left: Kernel
     right: Kernel
+    _join: ClassVar[Any]
 
     def __init__(self, left: Kernel, right: Kernel) -> None:
         _combinable(left, right)
         self._set(left=left, right=right)
+
+    def combined(self, values_of: Callable[[Kernel], Values]) -> Values:
+        """In the memory of one side, where it may be written to."""
+        left, mine = self.left.combined(values_of)
+        right, also_mine = self.right.combined(values_of)
+        out = left if mine else right if also_mine else None
+        return self._join(left, right, out=out), True
+
+
+class Sum(_Pair):
+    """k(x, z) = left(x, z) + right(x, z); written ``left + right``."""
+
+    _join = np.add
 
     def __repr__(self) -> str:
         return f"{self.left!r} + {_bracketed(self.right, Sum)}"
 
-    def compiled(self) -> Any:
-        """The form that the factory understands."""
-        from maxmargin.kernels.gram import composite
 
-        return composite.Sum(self.left.compiled(), self.right.compiled())
-
-    @property
-    def is_semidefinite_by_construction(self) -> bool:
-        """Whether both parts are."""
-        return _all_semidefinite(self.left, self.right)
-
-
-class Product(Kernel):
+class Product(_Pair):
     """k(x, z) = left(x, z)·right(x, z); written ``left * right``."""
 
-    left: Kernel
-    right: Kernel
-
-    def __init__(self, left: Kernel, right: Kernel) -> None:
-        _combinable(left, right)
-        self._set(left=left, right=right)
+    _join = np.multiply
 
     def __repr__(self) -> str:
         right = _bracketed(self.right, Sum, Product, Scaled)
         return f"{_bracketed(self.left, Sum)} * {right}"
 
-    def compiled(self) -> Any:
-        """The form that the factory understands."""
-        from maxmargin.kernels.gram import composite
 
-        return composite.Product(self.left.compiled(), self.right.compiled())
-
-    @property
-    def is_semidefinite_by_construction(self) -> bool:
-        """Whether both parts are (Schur)."""
-        return _all_semidefinite(self.left, self.right)
-
-
-class Scaled(Kernel):
+class Scaled(Combination):
     """k(x, z) = factor·part(x, z), factor positive; written ``factor * part``."""
 
     factor: float
@@ -230,19 +302,14 @@ class Scaled(Kernel):
     def __repr__(self) -> str:
         return f"{self.factor!r} * {_bracketed(self.part, Sum, Product, Scaled)}"
 
-    def compiled(self) -> Any:
-        """The form that the factory understands."""
-        from maxmargin.kernels.gram import composite
-
-        return composite.Scaled(self.factor, self.part.compiled())
-
-    @property
-    def is_semidefinite_by_construction(self) -> bool:
-        """Whether its part is."""
-        return _all_semidefinite(self.part)
+    def combined(self, values_of: Callable[[Kernel], Values]) -> Values:
+        """In the precision of the part."""
+        part, mine = self.part.combined(values_of)
+        factor = part.dtype.type(self.factor)
+        return np.multiply(part, factor, out=part if mine else None), True
 
 
-class Power(Kernel):
+class Power(Combination):
     """k(x, z) = part(x, z)^exponent for an integer ≥ 1; written ``part ** exponent``."""
 
     part: Kernel
@@ -262,20 +329,25 @@ class Power(Kernel):
         part = _bracketed(self.part, Sum, Product, Scaled, Power)
         return f"{part} ** {self.exponent}"
 
-    def compiled(self) -> Any:
-        """The form that the factory understands."""
-        from maxmargin.kernels.gram import composite
-
-        return composite.Power(self.part.compiled(), self.exponent)
-
     @property
-    def is_semidefinite_by_construction(self) -> bool:
-        """Whether its part is."""
-        return _all_semidefinite(self.part)
+    def operations(self) -> int:
+        """Those of the part, and the squarings."""
+        return self.exponent.bit_length() + self.part.operations
 
-
-def _all_semidefinite(*parts: Kernel) -> bool:
-    return all(part.is_semidefinite_by_construction for part in parts)
+    def combined(self, values_of: Callable[[Kernel], Values]) -> Values:
+        """By squaring: the order of the products is fixed by the exponent."""
+        square, _ = self.part.combined(values_of)
+        power, exponent = None, self.exponent
+        while True:
+            if exponent & 1:
+                power = (
+                    square.copy() if power is None else np.multiply(power, square, power)
+                )
+            exponent >>= 1
+            if exponent == 0:
+                assert power is not None
+                return power, True
+            square = square * square
 
 
 def _bracketed(part: Kernel, *weaker: type) -> str:

@@ -11,12 +11,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from maxmargin.errors import InputTypeError
-from maxmargin.kernels.algebra import Kernel
+from maxmargin.kernels.row_pairs import PairKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from maxmargin.kernels.row_pairs import Function
 
 _lock = threading.Lock()
 
@@ -70,14 +68,17 @@ def kernel(function: Callable[[Any, Any], float]) -> FunctionKernel:
     return FunctionKernel(function)
 
 
-class FunctionKernel(Kernel):
+class FunctionKernel(PairKernel):
     """k(x, z) is what a function returns; made by :func:`kernel`.
 
     Two of them are equal when they stem from the same decoration: the same code may
     mean something else once a global has changed.
     """
 
+    is_function = True
+
     function: Callable[[Any, Any], float]
+    __name__: str
     _token: str  # of the decoration
     _built: _Compiled | None
 
@@ -106,36 +107,28 @@ class FunctionKernel(Kernel):
     def _key(self) -> tuple[Any, ...]:
         return (self._token,)
 
-    @property
-    def is_semidefinite_by_construction(self) -> bool:
-        """False: nothing is known about a function."""
-        return False
-
-    def compiled(self) -> Function:
-        """The form that the factory understands; Numba is called on first evaluation."""
-        from maxmargin.kernels.row_pairs import Function
-
-        return Function(self)
-
-    # --- what Gram matrices ask -----------------------------------------------------
+    # --- for Gram matrices ----------------------------------------------------------
 
     def compiled_pair(self) -> Any:
         """The function, compiled."""
         return self._compiled().pair
 
     def compiled_product(self) -> Any:
-        """:func:`maxmargin.kernels.row_pairs.function_product`, for this function."""
+        """:func:`~maxmargin.kernels.gram.pair_tiles.function_product` of it."""
         return self._compiled().product
 
     def compiled_diagonal(self) -> Any:
-        """:func:`maxmargin.kernels.row_pairs.diagonal_product`, for this function."""
+        """:func:`~maxmargin.kernels.gram.pair_tiles.function_diagonal` of it."""
         return self._compiled().diagonal
 
     def _compiled(self) -> _Compiled:
         built: _Compiled | None = self._built
         if built is None:
             from maxmargin._jit.user import compiled_pair, uncached
-            from maxmargin.kernels.row_pairs import diagonal_product, function_product
+            from maxmargin.kernels.gram.pair_tiles import (
+                function_diagonal,
+                function_product,
+            )
 
             with _lock:  # several threads may meet here; one compiles
                 built = self._built
@@ -144,7 +137,7 @@ class FunctionKernel(Kernel):
                     built = _Compiled(
                         compiled_pair(self.function),
                         uncached(function_product),
-                        uncached(diagonal_product),
+                        uncached(function_diagonal),
                     )
                     self._set(_built=built)
         return built

@@ -1,273 +1,114 @@
-"""Kernels of pairs of rows, beyond dot products: sums over features, users' functions.
+"""Kernels of pairs of rows: k(x, z) = closing(Σ_k term(x_k, z_k)), a term a feature.
 
-A built-in is k(x, z) = closing(Σ_k term(x_k, z_k)), its terms added in the order of the
-features. Columns are interleaved (k-major), so that one instruction serves several of
-them and a value's bits depend on the two rows alone. Rows with few stored values are
-merged instead, in the same order: terms of two zeros are zero, so the bits are the same.
-To add one: a NamedTuple with its formula, a term, a closing, and two lines in
-``_TERMS`` and ``_CLOSINGS``.
-
-A user's function sees two rows written out in float64 (``function_product``).
-
-Cost: d terms a value (merged: those stored); X is read once per block of columns.
+Each is one block, as in :mod:`~maxmargin.kernels.dot_products`: a record with its
+formula, and the kernel object.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
+import scipy.sparse as sp
 
-from maxmargin._jit import is_record, njit, overload
-from maxmargin._jit.exponential import exp
-from maxmargin.kernels.gram.tiles import STORE, TURN, weighted
-from maxmargin.rows.records import clear_lanes, fill_lanes
-
-WIDTH = 32  # columns of a panel: enough independent sums to hide the latency of adding
-_CACHE_BYTES = 1 << 18  # a block of columns of this size stays in the L2 cache
-_LEAST_COLUMNS = 32  # below this, writing the rows out again for every block would show
-_MOST_BYTES = 1 << 25  # but no block is larger than this, if it is not one panel
+from maxmargin._elementary import exp
+from maxmargin.errors import InputError
+from maxmargin.kernels.algebra import Kernel
+from maxmargin.kernels.gram.contract import Family
+from maxmargin.kernels.parameters import positive
 
 
-class Laplacian(NamedTuple):
+class PairKernel(Kernel):
+    """The base of kernels of pairs of rows.
+
+    The record that :meth:`compiled` returns has two methods, which are compiled (by
+    Numba) and see float64 numbers. Records are classes of a module, not of a function:
+    Numba's disk cache finds them by name.
+
+    - ``term(self, x, z)``: what one feature adds to the sum. It is symmetric in x and z,
+      bit for bit, and 0 for x = z = 0.
+    - ``closing(self, total)``: the kernel value of the sum.
+    """
+
+    family = Family.PAIRS
+
+    def compiled(self) -> Any:
+        """Return the record."""
+        raise NotImplementedError
+
+
+# --- Laplacian --------------------------------------------------------------------------
+
+
+class LaplacianRecord(NamedTuple):
     """k(x, z) = exp(−gamma·‖x − z‖₁)."""
 
     gamma: float
 
+    def term(self, x, z):
+        """|x − z|."""
+        return abs(x - z)
 
-class ChiSquared(NamedTuple):
-    """k(x, z) = exp(−gamma·Σ (x_k − z_k)²/(x_k + z_k)), 0/0 = 0; for rows ≥ 0."""
+    def closing(self, total):
+        """exp(−gamma·total)."""
+        return exp(-self.gamma * total)
+
+
+class Laplacian(PairKernel):
+    """k(x, z) = exp(−gamma·‖x − z‖₁), gamma positive."""
+
+    is_semidefinite_by_construction = True
 
     gamma: float
 
+    def __init__(self, gamma: float) -> None:
+        self._set(gamma=positive("Laplacian", "gamma", gamma))
 
-class Function(NamedTuple):
-    """k(x, z) is what a user's function returns.
-
-    ``source`` is its :class:`~maxmargin.kernels.function.FunctionKernel`, which
-    compiles itself and can be pickled.
-    """
-
-    source: Any
+    def compiled(self) -> LaplacianRecord:
+        """Return the record."""
+        return LaplacianRecord(self.gamma)
 
 
-PairKernel = Laplacian | ChiSquared | Function
+# --- χ² ---------------------------------------------------------------------------------
 
 
-class Layout(NamedTuple):
-    """How columns are held; every number is fixed by d and the kind of kernel."""
+class ChiSquaredRecord(NamedTuple):
+    """k(x, z) = exp(−gamma·Σ (x_k − z_k)²/(x_k + z_k)), 0/0 = 0."""
 
-    d: int
-    width: int  # columns that are interleaved; 1 where rows are written out one by one
-    columns: int  # of a block
+    gamma: float
 
+    def term(self, x, z):
+        """(x − z)²/(x + z)."""
+        total, apart = x + z, x - z
+        # The quotient first: it is at most 1, so that nothing overflows.
+        return apart * (apart / (total if total > 0.0 else 1.0))
 
-def layout_of(d: int, width: int) -> Layout:
-    """The layout for rows of d features."""
-    row = 8 * max(1, d)
-    fitting = max(_CACHE_BYTES // row, min(_LEAST_COLUMNS, _MOST_BYTES // row))
-    return Layout(d, width, width * max(1, min(512, fitting) // width))
-
-
-def term(kernel: Any, x: Any, z: Any) -> Any:
-    """What one feature adds; symmetric in x and z, bit for bit, and 0 at x = z = 0."""
+    def closing(self, total):
+        """exp(−gamma·total)."""
+        return exp(-self.gamma * total)
 
 
-def closing(kernel: Any, total: Any) -> Any:
-    """The kernel value of a sum of terms."""
+class ChiSquared(PairKernel):
+    """k(x, z) = exp(−gamma·Σ (x_k − z_k)²/(x_k + z_k)) with 0/0 = 0; for rows ≥ 0."""
 
+    is_semidefinite_by_construction = True
 
-@overload(term)
-def _term(kernel, x, z):
-    for record, formula in _TERMS.items():
-        if is_record(kernel, record):
-            return formula
-    return None
+    gamma: float
 
+    def __init__(self, gamma: float) -> None:
+        self._set(gamma=positive("ChiSquared", "gamma", gamma))
 
-@overload(closing)
-def _closing(kernel, total):
-    for record, formula in _CLOSINGS.items():
-        if is_record(kernel, record):
-            return formula
-    return None
-
-
-def _term_laplacian(kernel, x, z):
-    return abs(x - z)
-
-
-def _term_chi_squared(kernel, x, z):
-    total, apart = x + z, x - z
-    # The quotient first: it is at most 1, so that nothing overflows.
-    return apart * (apart / (total if total > 0.0 else 1.0))
-
-
-def _closing_exponential(kernel, total):
-    return exp(-kernel.gamma * total)
-
-
-_TERMS = {Laplacian: _term_laplacian, ChiSquared: _term_chi_squared}
-_CLOSINGS = {Laplacian: _closing_exponential, ChiSquared: _closing_exponential}
-
-
-def _deliver(values, mode, row, first, coef, table, sums):
-    """Store the values of one row and block (by ``mode``, see tiles), or use them up."""
-    if mode == STORE:
-        target = table[row][first : first + values.size]
-        for c in range(values.size):
-            target[c] = values[c]
-    elif mode == TURN:
-        for c in range(values.size):
-            table[first + c, row] = values[c]
-    else:
-        for m in range(coef.shape[0]):
-            factors = coef[m][first : first + values.size]
-            sums[row, m] += weighted(values, factors)
-
-
-_deliver = njit(_deliver)
-
-
-def _panel(kernel, x, panel, out):
-    """Values of one row against one panel of WIDTH columns."""
-    for c in range(WIDTH):
-        out[c] = 0.0
-    d = x.size
-    whole = d - d % 4
-    for k in range(0, whole, 4):  # four features a pass: fewer trips to memory
-        a, b, e, f = x[k], x[k + 1], x[k + 2], x[k + 3]
-        lines = panel[k * WIDTH : (k + 4) * WIDTH]
-        for c in range(WIDTH):
-            total = out[c] + term(kernel, a, lines[c])
-            total += term(kernel, b, lines[WIDTH + c])
-            total += term(kernel, e, lines[2 * WIDTH + c])
-            out[c] = total + term(kernel, f, lines[3 * WIDTH + c])
-    for k in range(whole, d):
-        a = x[k]
-        line = panel[k * WIDTH : (k + 1) * WIDTH]
-        for c in range(WIDTH):
-            out[c] += term(kernel, a, line[c])
-    for c in range(WIDTH):
-        out[c] = closing(kernel, out[c])
-
-
-_panel = njit(_panel)
-
-
-def _panel_product(
-    kernel, rows, index, others, cols, coef, layout, space, mode, offset, table, sums
-):
-    """All requests of a built-in kernel; the modes are those of ``tiles.product``.
-
-    ``space`` holds columns·d + d + columns numbers, zero on entry and exit where rows
-    are sparse.
-    """
-    d, width, columns = layout.d, layout.width, layout.columns
-    panels, rest = space[: columns * d], space[columns * d :]
-    x, values = rest[:d], rest[d : d + columns]
-    zero, one = d - d, width // width  # constants would be types of their own
-    for first in range(0, cols.size, columns):
-        last = min(first + columns, cols.size)
-        for c in range(first, last, width):
-            fill_lanes(
-                others, cols, c, min(c + width, last), width, panels, (c - first) * d
+    def check_rows(self, X: Any, *, name: str = "X") -> None:
+        """Refuse negative values."""
+        values = X.data if sp.issparse(X) else X
+        lowest = float(values.min(initial=0.0))
+        if lowest < 0.0:
+            msg = (
+                f"{name} contains {lowest:.6g}: ChiSquared compares amounts and is "
+                "defined for rows without negative values; use MinMaxScaler, or another "
+                "kernel such as RBF or Laplacian"
             )
-        for t in range(index.size):
-            fill_lanes(rows, index, t, t + 1, one, x, zero)
-            for at in range(0, last - first, width):
-                panel = panels[at * d : (at + width) * d]
-                _panel(kernel, x, panel, values[at : at + width])
-            _deliver(values[: last - first], mode, offset + t, first, coef, table, sums)
-            clear_lanes(rows, index, t, t + 1, one, x, zero)
-        for c in range(first, last, width):
-            clear_lanes(
-                others, cols, c, min(c + width, last), width, panels, (c - first) * d
-            )
+            raise InputError(msg)
 
-
-def _merged(kernel, rows, i, others, j):
-    """The value of two sparse rows: terms of the features that either of them stores."""
-    total, zero = 0.0, 0.0
-    a, a_end = rows.indptr[i], rows.indptr[i + 1]
-    b, b_end = others.indptr[j], others.indptr[j + 1]
-    while a < a_end and b < b_end:
-        left, right = rows.indices[a], others.indices[b]
-        if left == right:
-            x, z = np.float64(rows.data[a]), np.float64(others.data[b])
-            total += term(kernel, x, z)
-            a += 1
-            b += 1
-        elif left < right:
-            total += term(kernel, np.float64(rows.data[a]), zero)
-            a += 1
-        else:
-            total += term(kernel, zero, np.float64(others.data[b]))
-            b += 1
-    for e in range(a, a_end):
-        total += term(kernel, np.float64(rows.data[e]), zero)
-    for e in range(b, b_end):
-        total += term(kernel, zero, np.float64(others.data[e]))
-    return closing(kernel, total)
-
-
-_merged = njit(_merged)
-
-
-def _merge_product(
-    kernel, rows, index, others, cols, coef, layout, space, mode, offset, table, sums
-):
-    """The same requests, of sparse rows that store few of many features."""
-    columns = layout.columns
-    for first in range(0, cols.size, columns):
-        last = min(first + columns, cols.size)
-        values = space[: last - first]
-        for t in range(index.size):
-            for c in range(last - first):
-                values[c] = _merged(kernel, rows, index[t], others, cols[first + c])
-            _deliver(values, mode, offset + t, first, coef, table, sums)
-
-
-panel_product = njit(_panel_product)
-merge_product = njit(_merge_product)
-
-
-def function_product(
-    pair, rows, index, others, cols, coef, symmetric, layout, space, seen, mode, offset,
-    table, sums,
-):  # fmt: skip
-    """The same requests, of a compiled function ``pair(x, z)``; compiled for each anew.
-
-    ``seen`` is the memory of ``space``, read-only: what the function gets to see. Where
-    both sides are the same points (``symmetric``), the earlier one is x, so that
-    K[i, j] has the bits of K[j, i] though the function may round differently.
-    """
-    d, columns = layout.d, layout.columns
-    at = columns * d  # of the row, behind the columns
-    x, values = seen[at : at + d], space[at + d : at + d + columns]
-    one = layout.width
-    for first in range(0, cols.size, columns):
-        last = min(first + columns, cols.size)
-        for c in range(first, last):
-            fill_lanes(others, cols, c, c + 1, one, space, (c - first) * d)
-        for t in range(index.size):
-            fill_lanes(rows, index, t, t + 1, one, space, at)
-            for c in range(last - first):
-                z = seen[c * d : (c + 1) * d]
-                if symmetric and cols[first + c] < index[t]:
-                    values[c] = pair(z, x)
-                else:
-                    values[c] = pair(x, z)
-            _deliver(values[: last - first], mode, offset + t, first, coef, table, sums)
-            clear_lanes(rows, index, t, t + 1, one, space, at)
-        for c in range(first, last):
-            clear_lanes(others, cols, c, c + 1, one, space, (c - first) * d)
-
-
-def diagonal_product(pair, rows, index, layout, space, seen, out):
-    """``out[t] = pair(x, x)`` for the rows ``index``; compiled for each function anew."""
-    x, zero, one = seen[: layout.d], layout.d - layout.d, layout.width
-    for t in range(index.size):
-        fill_lanes(rows, index, t, t + 1, one, space, zero)
-        out[t] = pair(x, x)
-        clear_lanes(rows, index, t, t + 1, one, space, zero)
+    def compiled(self) -> ChiSquaredRecord:
+        """Return the record."""
+        return ChiSquaredRecord(self.gamma)

@@ -1,4 +1,4 @@
-"""What ``gamma="scale"`` means for given rows."""
+"""The number that ``gamma`` stands for, given rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,16 @@ from maxmargin.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 1 << 20  # values looked at in one go where a float64 copy is needed
+BLOCK = 1 << 20  # policy: values in one pass where a float64 copy is needed: 8 MB
+
+
+def gamma_of(
+    gamma: float | str, X: Any, weight: NDArray[np.float64] | None = None
+) -> float:
+    """The number that the parameter ``gamma`` of a machine stands for."""
+    if gamma == "auto":
+        return 1.0 / float(X.shape[1])
+    return scale_gamma(X, weight) if gamma == "scale" else float(gamma)
 
 
 def _scaled(values: NDArray[Any], exponent: int) -> NDArray[np.float64]:

@@ -23,9 +23,8 @@ from sklearn.base import clone
 
 from maxmargin.errors import InputError, InputTypeError, load_extra
 from maxmargin.estimators.kernel.fit.solver_choice import chosen_solver, is_solver
-from maxmargin.estimators.kernel.prediction import kernel_of
 from maxmargin.estimators.kernel.svc import SVC
-from maxmargin.estimators.parameters import effective_gamma
+from maxmargin.estimators.parameters import effective_gamma, kernel_of
 from maxmargin.kernels.factory import expansion
 from maxmargin.parallel import Workers
 from maxmargin.plots.boundary import BoundaryDisplay, shade_top

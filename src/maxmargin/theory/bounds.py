@@ -37,9 +37,9 @@ import numpy as np
 from scipy import sparse
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.kernels import Kernel
-from maxmargin.kernels.factory import compile_kernel, self_values
+from maxmargin.kernels.factory import self_values
 from maxmargin.kernels.inputs import checked_rows
+from maxmargin.kernels.naming import as_kernel
 from maxmargin.theory.conversion import from_C, to_C
 
 if TYPE_CHECKING:
@@ -271,20 +271,16 @@ def _looked_at(machine: Any, X: Any, y: Any) -> _Seen:
 
 def _self_values(machine: Any, X: Any) -> Vector:
     """Return k(x, x) of the training rows."""
-    kernel: Any = machine.kernel
-    if isinstance(kernel, Kernel):
-        kernel = kernel.compiled()
-    if isinstance(kernel, str) and kernel == "precomputed":
+    kernel = as_kernel(
+        machine.kernel,
+        degree=int(machine.degree),
+        gamma=float(machine.gamma_),
+        coef0=float(machine.coef0),
+    )
+    if kernel.precomputed:
         return np.asarray(X, np.float64).diagonal()
-    if isinstance(kernel, str):
-        kernel = compile_kernel(
-            kernel,
-            degree=int(machine.degree),
-            gamma=float(machine.gamma_),
-            coef0=float(machine.coef0),
-        )
-    # a compiled kernel is a tuple and needs rows of numbers; a function takes any rows
-    numbers = isinstance(kernel, tuple) or sparse.issparse(X)
+    # compiled code needs rows of numbers; a function takes any rows
+    numbers = kernel.compiles or sparse.issparse(X)
     return self_values(kernel, checked_rows(X, "X") if numbers else np.asarray(X))
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.kernels import Kernel, Linear
-from maxmargin.kernels.factory import check_rows, expansion
+from maxmargin.kernels.factory import expansion
+from maxmargin.kernels.naming import as_kernel, kind_of
 from maxmargin.parallel import Workers
 from maxmargin.solvers.step import Step
 from maxmargin.tutorial._checks import points
@@ -76,9 +76,7 @@ class TutorialModel:
     @property
     def linear(self) -> bool:
         """Whether f is w·x + b."""
-        return isinstance(self.kernel, Linear) or (
-            isinstance(self.kernel, str) and self.kernel == "linear"
-        )
+        return kind_of(self.kernel).is_linear
 
     @cached_property
     def w(self) -> Vector | None:
@@ -124,12 +122,12 @@ class TutorialModel:
             raise InputError(msg)
         if self.w is not None:
             return rows @ self.w + self.b
-        form = self.kernel.compiled() if isinstance(self.kernel, Kernel) else self.kernel
-        check_rows(form, rows)
+        kernel = as_kernel(self.kernel)
+        kernel.check_rows(rows)
         some = self.support
         coef = np.ascontiguousarray(self.beta[some]).reshape(1, -1)
         with Workers(None) as workers:
-            values = expansion(form, rows, self.X[some], coef, workers=workers)
+            values = expansion(kernel, rows, self.X[some], coef, workers=workers)
         return values[:, 0] + self.b
 
     def __repr__(self) -> str:

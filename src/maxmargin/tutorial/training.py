@@ -17,6 +17,7 @@ import numpy as np
 from maxmargin.errors import ConvergenceWarning, InputError, Stop, warn
 from maxmargin.estimators.kernel.fit.definiteness import warn_if_indefinite
 from maxmargin.estimators.kernel.svc import SVC
+from maxmargin.kernels.naming import as_kernel
 from maxmargin.solvers.base import Snapshot, Status, drive
 from maxmargin.solvers.lectures.smo_simple import SimpleSmo
 from maxmargin.tutorial._checks import (
@@ -125,7 +126,8 @@ def svm_train(
     """
     task = _task(X, y, C, kernel, tol, max_iter, seed)
     eps = float(np.finfo(np.float64).eps)
-    warn_if_indefinite(task.kernel, task.problem.gram, coef0=0.0, eps=eps)
+    kernel, gram = as_kernel(task.kernel), task.problem.gram
+    warn_if_indefinite(kernel, gram, named=task.kernel, eps=eps)
     outcome = drive(task.solver, task.problem)
     status = Status[outcome.stop.name]
     snapshot = Snapshot(task.solver, task.problem, outcome.state, status, outcome.seconds)

@@ -14,7 +14,8 @@ from sklearn.utils.validation import (
 )
 
 from maxmargin.errors import InputError, InputTypeError
-from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.kernels.naming import kind_of
+from maxmargin.kernels.outside import BlockFunction
 from maxmargin.validation.csr import check_structure, checked_csr, in_order
 from maxmargin.validation.refusals import input_errors, refuse_huge
 
@@ -28,14 +29,12 @@ _LARGE = 1 << 22  # policy: numbers from which on BLAS, on all cores, is faster
 
 def is_precomputed(kernel: Any) -> bool:
     """Whether X has to be the kernel matrix itself."""
-    if isinstance(kernel, str):
-        return kernel == "precomputed"
-    return isinstance(kernel, Precomputed)
+    return kind_of(kernel).precomputed
 
 
 def is_function(kernel: Any) -> bool:
     """Whether the kernel is a Python function k(A, B), whose rows may be anything."""
-    return callable(kernel) and not isinstance(kernel, Kernel)
+    return kind_of(kernel) is BlockFunction
 
 
 def training_rows(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from maxmargin.estimators import MACHINES
+from maxmargin.kernels import KERNELS
 
 TASKS = {
     "classify": "classification",
@@ -42,8 +43,8 @@ def machine_names() -> tuple[str, ...]:
 
 def kernel_names() -> tuple[str, ...]:
     """The kernels that take the rows of a file."""
-    # To come: the names of maxmargin.kernels.KERNELS without "precomputed".
-    return ("linear", "poly", "rbf", "sigmoid")
+    named = (name for name in KERNELS.names() if not KERNELS.named(name).precomputed)
+    return tuple(named)
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,17 @@ from maxmargin.estimators.kernel.fit.solving import Task, solve_all
 from maxmargin.estimators.kernel.prediction import (
     checked_model,
     decision_blocks,
-    is_linear,
-    kernel_of,
     weights,
 )
 from maxmargin.estimators.machine import Machine, Solution, refuse_several
 from maxmargin.estimators.magnitude import check_precomputed
-from maxmargin.estimators.parameters import check_parameters, effective_gamma
-from maxmargin.kernels.factory import check_rows, training_gram
+from maxmargin.estimators.parameters import (
+    check_parameters,
+    effective_gamma,
+    kernel_of,
+)
+from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.naming import kind_of
 from maxmargin.parallel import Workers
 from maxmargin.validation import (
     is_function,
@@ -85,17 +88,8 @@ class KernelMachine(Machine):
             check_precomputed(rows)
         gamma = effective_gamma(self, rows, weight)
         kernel = kernel_of(self, gamma)
-        check_rows(kernel, rows)
-        return Task(
-            rows,
-            kernel,
-            gamma,
-            parts,
-            named=self.kernel,
-            coef0=float(self.coef0),
-            linear=is_linear(self.kernel),
-            **more,
-        )
+        kernel.check_rows(rows)
+        return Task(rows, kernel, gamma, parts, named=self.kernel, **more)
 
     def _problem(self, task: Task) -> Problem:
         if task.scheme is not None and task.scheme.solver:
@@ -193,7 +187,7 @@ class KernelMachine(Machine):
             any_rows=is_function(self.kernel),
         )
         model: Fitted = checked_model(self)
-        check_rows(kernel_of(self, self.gamma_), rows)
+        kernel_of(self, self.gamma_).check_rows(rows)
         with Workers(self.n_jobs) as workers:
             for some, values in decision_blocks(
                 self, rows, model, workers=workers, whole=whole
@@ -203,7 +197,7 @@ class KernelMachine(Machine):
     @property
     def coef_(self) -> Any:
         """Weights of the features, when the kernel is linear; read-only."""
-        if not is_linear(self.kernel):
+        if not kind_of(self.kernel).is_linear:
             msg = "coef_ is only available when using a linear kernel"
             raise AttributeError(msg)
         check_is_fitted(self)

@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 from maxmargin.estimators.kernel.regressor import KernelRegressor
 from maxmargin.estimators.parameters import FINITE_C
-from maxmargin.kernels.gram.twins import TwinGram
+from maxmargin.kernels.gram.copies import CopiedGram
 from maxmargin.problem import nu_svr, row_prices
 
 if TYPE_CHECKING:
@@ -30,11 +30,12 @@ class NuTube(Part):
     z: Vector
     C: float
     nu: float
-    merges = False  # its matrix is that of twins
+    merges = False  # the two variables of a row are copies that must stay apart
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ν-SVR."""
-        return nu_svr(TwinGram(gram), self.z, row_prices(self.C, weight), self.nu)
+        """ν-SVR, whose points are the rows twice."""
+        twice = CopiedGram(gram, np.tile(np.arange(gram.n), 2))
+        return nu_svr(twice, self.z, row_prices(self.C, weight), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
         """β = α − α*."""

@@ -13,16 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin
 
 from maxmargin.errors import InputError
-from maxmargin.kernels import Kernel, Linear
-from maxmargin.kernels.factory import (
-    compile_kernel,
-    expansion,
-    grouped_expansion,
-)
-from maxmargin.kernels.gram.dot_products import Group
+from maxmargin.estimators.parameters import kernel_of
+from maxmargin.kernels.factory import grouped_expansion
+from maxmargin.kernels.gram.contract import Group
 from maxmargin.validation import checked_csr, is_function, is_precomputed
 
 if TYPE_CHECKING:
@@ -79,7 +75,7 @@ def checked_model(estimator: Any) -> Fitted:
         return found
 
     k = 1
-    if is_classifier(estimator):
+    if isinstance(estimator, ClassifierMixin):
         k = len(array("classes_", "biufUSOMm").reshape(-1))
         if k < 2:
             refuse("classes_", f"has {k} entries")
@@ -165,7 +161,7 @@ def decision_blocks(
     to change a decision value by less than 5e-4, half of the default ``tol``. Sums are
     always float64.
     """
-    kernel = kernel_of(estimator, estimator.gamma_)
+    kernel, groups = kernel_of(estimator, estimator.gamma_), _groups(model)
     pairs = model.intercept.size
     n = X.shape[0]
     step = n if whole else max(1024, BLOCK // pairs)
@@ -173,7 +169,12 @@ def decision_blocks(
         rows = slice(start, min(n, start + step))
         block = X if step >= n else X[rows]
         with np.errstate(over="ignore", invalid="ignore"):  # refused just below
-            values = _decisions(kernel, block, model, workers)
+            values = (
+                grouped_expansion(kernel, block, model.vectors, groups, workers=workers)
+                if groups
+                else np.zeros((rows.stop - start, pairs))
+            )
+            values += model.intercept
         if not np.isfinite(values).all():
             msg = (
                 "the kernel overflows on this X, whose values are far larger than those "
@@ -183,21 +184,16 @@ def decision_blocks(
         yield rows, values
 
 
-def _decisions(kernel: Any, X: Any, model: Fitted, workers: Workers) -> Vector:
+def _groups(model: Fitted) -> list[Group]:
+    """Class by class, where its vectors have k − 1 coefficients: not one for every pair.
+
+    Otherwise all vectors are one group; without vectors there is none.
+    """
     if not model.bounds[-1]:
-        return np.tile(model.intercept, (X.shape[0], 1))
-    vectors, coef = model.vectors, model.dual_coef
-    if model.pairwise:
-        groups = _class_groups(model)
-        out = grouped_expansion(kernel, X, vectors, groups, workers=workers)
-    else:
-        out = expansion(kernel, X, vectors, coef, workers=workers)
-    out += model.intercept
-    return out
-
-
-def _class_groups(model: Fitted) -> list[Group]:
-    """Class by class: its vectors have k − 1 coefficients, not one for every pair."""
+        return []
+    if not model.pairwise:
+        lines = np.arange(model.dual_coef.shape[0], dtype=np.intp)
+        return [Group(0, model.dual_coef, lines)]
     k, bounds = model.k, model.bounds
     column = {pair: at for at, pair in enumerate(combinations(range(k), 2))}
     groups = []
@@ -207,26 +203,6 @@ def _class_groups(model: Fitted) -> list[Group]:
         coef = np.ascontiguousarray(model.dual_coef[:, bounds[c] : bounds[c + 1]])
         groups.append(Group(int(bounds[c]), coef, np.array(places, np.intp)))
     return groups
-
-
-def kernel_of(estimator: Any, gamma: float) -> Any:
-    """The kernel as the factory wants it; functions and 'precomputed' as they are."""
-    kernel = estimator.kernel
-    if isinstance(kernel, Kernel):
-        return kernel.compiled()
-    if callable(kernel) or kernel == "precomputed":
-        return kernel
-    return compile_kernel(
-        kernel,
-        degree=int(estimator.degree),
-        gamma=float(gamma),
-        coef0=float(estimator.coef0),
-    )
-
-
-def is_linear(kernel: Any) -> bool:
-    """Whether features have weights under this kernel."""
-    return isinstance(kernel, Linear) or (isinstance(kernel, str) and kernel == "linear")
 
 
 def weights(model: Fitted) -> Any:

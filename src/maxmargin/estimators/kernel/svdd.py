@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.parts import Expansion, NuPart
 from maxmargin.estimators.kernel.outliers import OutlierMachine
-from maxmargin.estimators.kernel.prediction import kernel_of
+from maxmargin.estimators.parameters import kernel_of
 from maxmargin.kernels.factory import self_values
 from maxmargin.problem import svdd
 

@@ -1,11 +1,9 @@
-"""Sums, products, multiples and powers of kernels.
+"""The kernel matrix of sums, products, multiples and powers of kernels.
 
-A composite is a tree of NamedTuples whose leaves are the forms of
-:mod:`~maxmargin.kernels.dot_products` and :mod:`~maxmargin.kernels.row_pairs`. Its values
-are made in chunks: each leaf fills a block, the blocks are combined element by element,
-and the result is stored or used up. Elementwise arithmetic is correctly rounded, so a
-value's bits are fixed by those of the leaves, whatever the chunk; a leaf that occurs
-twice is computed once.
+Values are made in chunks: each leaf (a kernel of rows that is a part) fills a block, the
+blocks are combined element by element, and the result is stored or used up. Elementwise
+arithmetic is correctly rounded, so a value's bits are fixed by those of the leaves,
+whatever the chunk; a leaf that occurs twice is computed once.
 
 Cost: that of the leaves, and about half a nanosecond for each operation.
 """
@@ -18,10 +16,10 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import NumericalError
+from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.gram.dot_products import VectorCross, VectorGram, vector_diagonal
 from maxmargin.kernels.gram.row_pairs import PairCross, PairGram, pair_diagonal
 from maxmargin.kernels.gram.tiles import weighted
-from maxmargin.kernels.row_pairs import ChiSquared, Function, Laplacian
 from maxmargin.parallel import Tally, Workers
 
 if TYPE_CHECKING:
@@ -30,47 +28,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
+    from maxmargin.kernels.algebra import Kernel
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _SEGMENT = 256  # columns that are summed at a time: fixed, so that bits are
-_ROWS = 512  # of a chunk; more than columns, so that leaves need not turn their blocks
-_VALUES = 1 << 20  # in all blocks of a chunk: 8 MB
-_GRAIN = 128  # rows below which a second thread costs more than it brings
-_SMALL = 1000  # up to this many points float64 costs next to nothing
-_DROWNED = 1e-4  # error of a float32 value, in squared distances of points
-_LARGEST_SINGLE = 1e30
+_ROWS = 512  # policy: rows of a chunk; more than columns, so that leaves need not turn
+# their blocks
+_VALUES = 1 << 20  # policy: values in all blocks of a chunk: 8 MB
+_GRAIN = 128  # policy: rows below which a second thread costs more than it brings
+_SMALL = 1000  # policy: up to this many points float64 costs next to nothing
+_DROWNED = 1e-4  # policy: float32 is used where its largest error is below this part of
+# the median squared distance of points
+_LARGEST_SINGLE = 1e30  # rounding: values above this leave float32 no room for sums
 
 
-class Sum(NamedTuple):
-    """k(x, z) = left(x, z) + right(x, z)."""
+class Service(NamedTuple):
+    """The classes and the function that serve a family of kernels."""
 
-    left: Any
-    right: Any
-
-
-class Product(NamedTuple):
-    """k(x, z) = left(x, z)·right(x, z)."""
-
-    left: Any
-    right: Any
+    gram: Any  # (kernel, X, workers): K over the rows of X
+    cross: Any  # (kernel, A, B, workers): the values between the rows of A and B
+    diagonal: Any  # (kernel, X): k(x, x) of every row
 
 
-class Scaled(NamedTuple):
-    """k(x, z) = factor·part(x, z)."""
-
-    factor: float
-    part: Any
-
-
-class Power(NamedTuple):
-    """k(x, z) = part(x, z)^exponent."""
-
-    part: Any
-    exponent: int
-
-
-Composite = Sum | Product | Scaled | Power
-Key = tuple[type, Any]  # NamedTuples of different classes compare equal by their values
+SERVICES = {
+    Family.DOTS: Service(VectorGram, VectorCross, vector_diagonal),
+    Family.PAIRS: Service(PairGram, PairCross, pair_diagonal),
+}
+"""Those of the kernels that can be leaves."""
 
 
 class _Blocks(Protocol):
@@ -79,74 +63,26 @@ class _Blocks(Protocol):
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None: ...
 
 
-# --- trees ------------------------------------------------------------------------------
-
-
-def leaves_of(form: Any) -> list[Any]:
-    """The leaves of a tree, from left to right, as often as they occur."""
-    if isinstance(form, Sum | Product):
-        return leaves_of(form.left) + leaves_of(form.right)
-    return leaves_of(form.part) if isinstance(form, Scaled | Power) else [form]
-
-
-def is_pairwise(form: Any) -> bool:
-    """Whether a leaf is a kernel of pairs of rows, rather than of dot products."""
-    return isinstance(form, Laplacian | ChiSquared | Function)
-
-
-def _key(leaf: Any) -> Key:
-    return type(leaf), leaf
-
-
-def _operations(form: Any) -> int:
-    if isinstance(form, Sum | Product):
-        return 1 + _operations(form.left) + _operations(form.right)
-    if isinstance(form, Scaled):
-        return 1 + _operations(form.part)
-    if isinstance(form, Power):
-        return form.exponent.bit_length() + _operations(form.part)
-    return 0
-
-
 class _Combination:
-    """A tree, ready to combine the values of its distinct leaves."""
+    """A combined kernel, ready to combine the values of its distinct leaves."""
 
-    def __init__(self, form: Any) -> None:
-        self.form = form
-        every = leaves_of(form)
-        self.leaves = list({_key(leaf): leaf for leaf in every}.values())
-        self._places = {_key(leaf): place for place, leaf in enumerate(self.leaves)}
-        count = [0] * len(self.leaves)
-        for leaf in every:
-            count[self._places[_key(leaf)]] += 1
-        self._once = [times == 1 for times in count]
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self.leaves = list(dict.fromkeys(kernel.leaves))
+        self._places = {leaf: place for place, leaf in enumerate(self.leaves)}
+        self._once = [kernel.leaves.count(leaf) == 1 for leaf in self.leaves]
         self._values = min(_ROWS * _SEGMENT, _VALUES // len(self.leaves))
-        self.operations = _operations(form)
+        self.operations = kernel.operations
 
     def of(self, values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """The tree's values from those of its leaves, which may be overwritten."""
-        with np.errstate(over="ignore", invalid="ignore"):  # callers look for overflow
-            return self._combine(self.form, values)[0]
+        """The kernel's values from those of its leaves, which may be overwritten."""
 
-    def _combine(
-        self, form: Any, values: Sequence[NDArray[Any]]
-    ) -> tuple[NDArray[Any], bool]:
-        """Values of a node, and whether their memory may be written to."""
-        if isinstance(form, Sum | Product):
-            operation = np.add if isinstance(form, Sum) else np.multiply
-            left, mine = self._combine(form.left, values)
-            right, also_mine = self._combine(form.right, values)
-            out = left if mine else right if also_mine else None
-            return operation(left, right, out=out), True
-        if isinstance(form, Scaled):
-            part, mine = self._combine(form.part, values)
-            factor = part.dtype.type(form.factor)
-            return np.multiply(part, factor, out=part if mine else None), True
-        if isinstance(form, Power):
-            part, _ = self._combine(form.part, values)
-            return _raised(part, form.exponent), True
-        place = self._places[_key(form)]
-        return values[place], self._once[place]
+        def values_of(leaf: Kernel) -> tuple[NDArray[Any], bool]:
+            place = self._places[leaf]
+            return values[place], self._once[place]
+
+        with np.errstate(over="ignore", invalid="ignore"):  # callers look for overflow
+            return self._kernel.combined(values_of)[0]
 
     def chunk(
         self,
@@ -174,42 +110,22 @@ class _Combination:
         return [np.empty(shape[0] * shape[1], dtype) for _ in self.leaves]
 
 
-def _raised(part: NDArray[Any], exponent: int) -> NDArray[Any]:
-    """part^exponent by squaring: the order of the products is fixed by the exponent."""
-    square, power = part, None
-    while True:
-        if exponent & 1:
-            power = square.copy() if power is None else np.multiply(power, square, power)
-        exponent >>= 1
-        if exponent == 0:
-            assert power is not None
-            return power
-        square = square * square
-
-
-def combined_diagonal(form: Any, X: Any) -> Vector:
+def combined_diagonal(kernel: Kernel, X: Any) -> Vector:
     """k(x, x) of every row."""
-    tree = _Combination(form)
-    return tree.of(
-        [
-            pair_diagonal(leaf, X) if is_pairwise(leaf) else vector_diagonal(leaf, X)
-            for leaf in tree.leaves
-        ]
-    )
+    tree = _Combination(kernel)
+    return tree.of([SERVICES[leaf.family].diagonal(leaf, X) for leaf in tree.leaves])
 
 
 # --- values in chunks -------------------------------------------------------------------
 
 
+@njit
 def _add_products(values, coef, sums):
     for first in range(0, values.shape[1], _SEGMENT):
         last = min(first + _SEGMENT, values.shape[1])
         for t in range(values.shape[0]):
             for m in range(coef.shape[0]):
                 sums[t, m] += weighted(values[t][first:last], coef[m][first:last])
-
-
-_add_products = njit(_add_products)
 
 
 def _store(
@@ -268,7 +184,7 @@ class CompositeGram:
 
     Parameters
     ----------
-    form : Composite
+    kernel : Combination
         The kernel.
     X : ndarray (C order) or CSR matrix
         The points; kept, not copied.
@@ -276,14 +192,13 @@ class CompositeGram:
         Threads for large requests: chunks are spread over them, leaves are not.
     """
 
-    def __init__(self, form: Composite, X: Any, workers: Workers) -> None:
-        self.kernel, self.n = form, int(X.shape[0])
+    def __init__(self, kernel: Kernel, X: Any, workers: Workers) -> None:
+        self.n = int(X.shape[0])
         self._workers, self._count = workers, Tally()
-        self._tree = _Combination(form)
+        self._tree = _Combination(kernel)
         alone = Workers(1)
         self._grams: list[Any] = [
-            PairGram(leaf, X, alone) if is_pairwise(leaf) else VectorGram(leaf, X, alone)
-            for leaf in self._tree.leaves
+            SERVICES[leaf.family].gram(leaf, X, alone) for leaf in self._tree.leaves
         ]
         if not np.isfinite(self.diagonal()).all():
             msg = (
@@ -369,19 +284,19 @@ class CompositeGram:
 class CompositeCross:
     """The values between the rows of A and those of B, in float64."""
 
-    def __init__(self, form: Composite, A: Any, B: Any, workers: Workers) -> None:
-        self._tree, self._workers = _Combination(form), workers
+    def __init__(self, kernel: Kernel, A: Any, B: Any, workers: Workers) -> None:
+        self._tree, self._workers = _Combination(kernel), workers
         alone = Workers(1)
         self._blocks: list[Any] = [
-            (PairCross if is_pairwise(leaf) else VectorCross)(leaf, A, B, alone)
-            for leaf in self._tree.leaves
+            SERVICES[leaf.family].cross(leaf, A, B, alone) for leaf in self._tree.leaves
         ]
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """k(A[rows], B[cols]) into the top left corner of ``out``."""
         _store(self._tree, self._blocks, rows, cols, out, self._workers)
 
-    def expand(self, rows: Index, cols: Index, coef: Vector, out: NDArray[Any]) -> None:
-        """``out[t, m] += Σ_j k(A[rows[t]], B[cols[j]])·coef[m, j]``."""
+    def expand(self, coef: Vector, out: NDArray[Any]) -> None:
+        """``out[t, m] += Σ_j k(A[t], B[j])·coef[m, j]``."""
+        rows, cols = (np.arange(one, dtype=np.intp) for one in (len(out), coef.shape[1]))
         tree, blocks = self._tree, self._blocks
         _expand(tree, blocks, rows, cols, coef, out, DOUBLE, self._workers)

@@ -1,9 +1,9 @@
-"""What a solver may ask of a kernel matrix.
+"""The contract of kernel matrices: what a solver may ask of one.
 
 A :class:`Gram` is K over the n points of one problem. It is never stored as a whole
 unless it is small (:mod:`maxmargin.kernels.gram.row_cache`): a solver asks for blocks of
-values, or for products in which the values are made, used and forgotten. Its
-implementations are
+values, or for products in which the values are made, used and forgotten. Which one serves
+a kernel depends on its :class:`Family`. The implementations are
 :class:`~maxmargin.kernels.gram.dot_products.VectorGram` (compiled kernels of dot
 products),
 :class:`~maxmargin.kernels.gram.row_pairs.PairGram` (compiled kernels of pairs of rows),
@@ -14,13 +14,39 @@ products),
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
+
+
+class Family(Enum):
+    """The families of kernels, by what their values are made of."""
+
+    DOTS = "dot products of rows"
+    PAIRS = "pairs of rows"
+    COMBINED = "values of other kernels"
+    TABLE = "a given matrix"
+    BLOCKS = "a Python function of blocks of rows"
+
+
+class Group(NamedTuple):
+    """Neighbouring vectors, and the outputs that they have coefficients for."""
+
+    start: int  # the first of the vectors
+    coef: Vector  # a line for each of these outputs
+    places: Index  # their numbers
+
+
+def outputs_of(groups: Sequence[Group]) -> int:
+    """The number of sums that some groups add to."""
+    return 1 + max(int(group.places.max()) for group in groups)
 
 
 class Gram(Protocol):

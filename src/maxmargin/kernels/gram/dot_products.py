@@ -1,17 +1,16 @@
-"""The kernel matrix of vectors under a compiled kernel, never stored."""
+"""The kernel matrix of a kernel of dot products, never stored."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin._jit.simd import LINE_ROWS, LINES
 from maxmargin.errors import NumericalError
-from maxmargin.kernels.dot_products import Linear, Rbf, diagonal_of
 from maxmargin.kernels.gram import tiles
+from maxmargin.kernels.gram.contract import Group, outputs_of
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.compress import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.rows.records import (
@@ -31,53 +30,53 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
     from maxmargin.design.operator import Design
-    from maxmargin.kernels.dot_products import VectorKernel
+    from maxmargin.kernels.dot_products import DotKernel
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
-_GRAIN = 256  # rows below which a second thread costs more than it brings, and
-_THREAD = 4e5  # nanoseconds of work
-_FEW_ROWS = 256  # of a block, below which its columns are taken for rows
-_SMALL = 1000  # up to this many points float64 costs next to nothing
-_DROWNED = 1e-4  # error of a float32 value, in squared distances of points
-_SAMPLE, _REMOTEST = 64, 4  # points on which it is measured; and of the largest norms
-_ROUNDING = 1e-7  # of a float32 value, and what it may make of a decision value
-_TOLERATED = 5e-4  # half of the tolerance that a machine is solved to
-_LARGEST_SINGLE = 1e30  # kernel values above this leave float32 no room for sums
-
-
-class Group(NamedTuple):
-    """Neighbouring vectors, and the outputs that they have coefficients for."""
-
-    start: int  # the first of the vectors
-    coef: Vector  # a line for each of these outputs
-    places: Index  # their numbers
-
-
-def rescaled(kernel: VectorKernel, scale: float) -> VectorKernel:
-    """The kernel of rows multiplied by ``scale`` that has the values of the given one."""
-    if scale == 1.0:
-        return kernel
-    gamma = kernel.gamma / scale / scale
-    return kernel._replace(gamma=gamma)
+_GRAIN = 256  # policy: rows below which a second thread costs more than it brings, and
+_THREAD = 4e5  # policy: nanoseconds of work below which it does
+_FEW_ROWS = 256  # policy: with fewer rows, the columns of a block are taken for rows
+_SMALL = 1000  # policy: up to this many points float64 costs next to nothing
+_DROWNED = 1e-4  # policy: float32 is used where its largest error is below this part of
+# the median squared distance of points
+_SAMPLE, _REMOTEST = 64, 4  # policy: points on which that is measured, and those of the
+# largest norms
+_ROUNDING = 1e-7  # rounding of a float32 value
+_TOLERATED = 5e-4  # policy: change of a decision value that float32 may make: half of the
+# tolerance that a machine is solved to
+_LARGEST_SINGLE = (
+    1e30  # rounding: kernel values above this leave float32 no room for sums
+)
 
 
 def prepare(
-    kernel: VectorKernel, spread: Spread, dtype: np.dtype[Any], *arrays: Any
-) -> tuple[VectorKernel, list[Rows]]:
-    """Rows of one or two arrays read through one common affine map, and its kernel.
+    kernel: DotKernel, spread: Spread, dtype: np.dtype[Any], *arrays: Any
+) -> tuple[Any, list[Rows]]:
+    """Rows of one or two arrays read through one common affine map, and the record.
 
-    The Gaussian kernel does not see translations, but its squared distances lose digits
+    A function of distances does not see translations, but squared distances lose digits
     far from the origin: dense rows are centred, in float32 always and in float64 when
     they are remote (otherwise dense and sparse rows give the same bits). Values far
     from unit size are scaled by a power of two, which changes no digit.
     """
+    record = kernel.compiled(spread.scale)
     alike = len({isinstance(X, np.ndarray) for X in arrays}) == 1
-    wanted = isinstance(kernel, Rbf) and (dtype == SINGLE or spread.remote)
+    wanted = tiles.sees_distances(record) and (dtype == SINGLE or spread.remote)
     shift = spread.means if alike and wanted else None
-    rows = [rows_of(X, shift, spread.scale) for X in arrays]
-    return rescaled(kernel, spread.scale), rows
+    return record, [rows_of(X, shift, spread.scale) for X in arrays]
+
+
+def _diagonal_of(record: Any, norms: Vector) -> Vector:
+    """k(x, x) from squared norms, without compilation."""
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for overflow
+        if not tiles.sees_distances(record):
+            diagonal: Vector = record.diagonal(norms)
+            return diagonal
+        value = np.zeros(1)
+        record.of_distances(value)  # all are at distance 0 from themselves
+        return np.full(norms.size, value[0])
 
 
 def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
@@ -93,7 +92,7 @@ class VectorGram:
 
     Parameters
     ----------
-    kernel : VectorKernel
+    kernel : DotKernel
         The kernel.
     X : ndarray (C order) or CSR matrix
         The points; kept, not copied, unless dense ones are mostly zero: then a copy
@@ -102,20 +101,19 @@ class VectorGram:
         Threads for large requests.
     """
 
-    def __init__(self, kernel: VectorKernel, X: Any, workers: Workers) -> None:
+    def __init__(self, kernel: DotKernel, X: Any, workers: Workers) -> None:
         self.n = int(X.shape[0])
         self._workers = workers
         self._index: Index | None = None
         self._count = Tally()
         self._sides: dict[np.dtype[Any], tuple[Rows, NDArray[Any]]] = {}
         (X,) = used_columns(X)
-        spread = spread_without_means(X)  # which small ones are never asked for
-        X, spread = thinned(X, spread, workers, centred=isinstance(kernel, Rbf))
+        centred = tiles.sees_distances(kernel.compiled())
+        spread = spread_without_means(X)  # float64 seldom needs them
+        X, spread = thinned(X, spread, workers, centred=centred)
         self._given = kernel, spread, X
-        self.kernel = rescaled(kernel, spread.scale)
-        largest = 1.0  # of the Gaussian kernel
-        if not isinstance(kernel, Rbf):
-            largest = float(np.abs(self.diagonal()).max(initial=0.0))
+        self._record = kernel.compiled(spread.scale)
+        largest = float(np.abs(self.diagonal()).max(initial=0.0))
         if not isfinite(largest):
             msg = (
                 f"the {type(kernel).__name__.lower()} kernel overflows float64 on this "
@@ -145,13 +143,13 @@ class VectorGram:
     def _single_is_safe(self) -> bool:
         """Whether float32 holds norms and parameters, and tells points apart.
 
-        K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: where the values are
-        much larger (a linear kernel far from the origin), their rounding drowns it. Among
-        points that one huge value has moved together, all float32 values are the same.
+        A step divides by K[i, i] + K[j, j] − 2K[i, j]: where the values are much larger
+        (a linear kernel far from the origin), their rounding drowns it. Among points
+        that one huge value has moved together, all float32 values are the same.
         """
         norms = self._side(DOUBLE)[1]
         largest = float(norms.max(initial=0.0))
-        if max(abs(self.kernel.gamma), largest) >= _LARGEST_SINGLE:
+        if max([largest, *map(abs, self._record)]) >= _LARGEST_SINGLE:
             return False
         some = np.linspace(0, self.n - 1, min(self.n, _SAMPLE)).astype(np.intp)
         some = np.union1d(some, np.argpartition(norms, -_REMOTEST)[-_REMOTEST:])
@@ -194,7 +192,7 @@ class VectorGram:
         from maxmargin.design.operator import Design
 
         kernel, spread, X = self._given
-        if not isinstance(kernel, Linear) or spread.scale != 1.0:
+        if not kernel.is_linear or spread.scale != 1.0:
             return None
         return Design(X if self._index is None else X[self._index], 0.0, self._workers)
 
@@ -226,7 +224,7 @@ class VectorGram:
         norms = self._side(DOUBLE)[1]
         if self._index is not None:
             norms = norms[self._index]
-        return diagonal_of(self.kernel, norms)
+        return _diagonal_of(self._record, norms)
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
@@ -256,7 +254,7 @@ class VectorGram:
         rows, cols = self._global(rows), self._global(cols)
         sides = self._side(dtype) * 2
         _spread_product(
-            self.kernel, sides, rows, cols, coef, mode, out, _FIRST, self._workers
+            self._record, sides, rows, cols, coef, mode, out, _FIRST, self._workers
         )
         self._count.add(rows.size * cols.size)
 
@@ -265,7 +263,7 @@ class VectorGram:
 
 
 def _spread_product(
-    kernel: VectorKernel,
+    record: Any,
     sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
     index: Index,
     cols: Index,
@@ -276,25 +274,13 @@ def _spread_product(
     workers: Workers,
 ) -> None:
     """One request, its rows spread over the threads."""
-    left, left_norms, right, right_norms = sides
-    dtype = left_norms.dtype
-    d = right.shift.size if isinstance(right, DenseRows) else right.d
-    shape = tiles.shape_of(left, d, dtype, cols.size)
-
-    nothing = np.empty((0, 0), dtype)  # one signature for all modes: compiled once
-    table, sums = (nothing, out) if mode == tiles.ADD else (out, _NO_COEF)
-
-    def slab(a: int, b: int) -> None:
-        space = tiles.scratch(shape, dtype)
-        found = np.empty(LINES * LINE_ROWS)
-        tiles.product(
-            kernel, left, left_norms, index[a:b], right, right_norms, cols, coef, shape,
-            space, mode, a, table, sums, places, found,
-        )  # fmt: skip
-
-    value = 1.0 + (d / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0)
-    grain = int(_THREAD / (value * max(1, cols.size)))
-    workers.spread(slab, index.size, max(_GRAIN, grain))
+    request = tiles.Request(record, sides, index, cols, coef, mode, out, places)
+    left = sides[0]
+    length = (
+        left.shift.size / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0
+    )
+    grain = int(_THREAD / ((1.0 + length) * max(1, cols.size)))
+    workers.spread(request, index.size, max(_GRAIN, grain))
 
 
 class VectorCross:
@@ -302,7 +288,7 @@ class VectorCross:
 
     Parameters
     ----------
-    kernel : VectorKernel
+    kernel : DotKernel
         The kernel.
     A, B : ndarray (C order) or CSR matrix
         The rows; how they are centred and scaled depends on B alone, and so the bits of
@@ -310,15 +296,15 @@ class VectorCross:
     workers : Workers
         Threads for large requests.
     groups : sequence of Group
-        What the values will be multiplied by, if known. For the Gaussian kernel and
-        float32 rows the values are made in float32 if their rounding, for b
-        1e-7·(1 + 2·gamma·‖b‖²), is then expected to change no sum by more than 5e-4.
-        In all other cases they are made in float64, as sums always are.
+        The coefficients that the values will be multiplied by, if known. For functions
+        of distances and float32 rows the values are made in float32 if their rounding,
+        for b 1e-7·(1 + 2·slope·‖b‖²), is then expected to change no sum by more than
+        5e-4. In all other cases they are made in float64, as sums always are.
     """
 
     def __init__(
         self,
-        kernel: VectorKernel,
+        kernel: DotKernel,
         A: Any,
         B: Any,
         workers: Workers,
@@ -327,18 +313,19 @@ class VectorCross:
         self._workers = workers
         A, B = used_columns(A, B)
         spread = spread_of(B)
-        sparse = sparse_spread(B, spread, centred=isinstance(kernel, Rbf))
+        centred = tiles.sees_distances(kernel.compiled())
+        sparse = sparse_spread(B, spread, centred=centred)
         if sparse is not None:
             spread = sparse
             A, B = both_thinned(A, B, spread.means, workers)
         dtype: np.dtype[Any] = DOUBLE
-        if isinstance(kernel, Rbf) and groups and _both_single(A, B):
-            same, (right,) = prepare(kernel, spread, SINGLE, B)
-            norms = _norms(right, B.shape[0], SINGLE, workers)
-            each = _ROUNDING * (1.0 + 2.0 * same.gamma * norms.astype(np.float64))
-            if same.gamma < _LARGEST_SINGLE and _largest(groups, each) <= _TOLERATED:
+        if centred and groups and _both_single(A, B):
+            record, (right,) = prepare(kernel, spread, SINGLE, B)
+            norms, slope = _norms(right, B.shape[0], SINGLE, workers), record.slope()
+            each = _ROUNDING * (1.0 + 2.0 * slope * norms.astype(np.float64))
+            if slope < _LARGEST_SINGLE and _largest(groups, each) <= _TOLERATED:
                 dtype = SINGLE
-        self._kernel, (left, right) = prepare(kernel, spread, dtype, A, B)
+        self._record, (left, right) = prepare(kernel, spread, dtype, A, B)
         self._sides = (
             left,
             _norms(left, A.shape[0], dtype, workers),
@@ -346,39 +333,29 @@ class VectorCross:
             _norms(right, B.shape[0], dtype, workers),
         )
 
-    def too_far(self) -> NDArray[np.bool_]:
+    def too_far(self) -> Index:
         """Rows of A whose squared norms the precision has no room for."""
         norms = self._sides[1]
         if norms.dtype == DOUBLE:
-            return np.zeros(norms.size, bool)
-        return ~(norms < _LARGEST_SINGLE)
+            return np.empty(0, np.intp)
+        return np.flatnonzero(~(norms < _LARGEST_SINGLE))
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """k(A[rows], B[cols]) into the top left corner of ``out``."""
-        self._product(rows, cols, _NO_COEF, tiles.STORE, out, _FIRST)
+        _spread_product(
+            self._record, self._sides, rows, cols, _NO_COEF, tiles.STORE, out, _FIRST,
+            self._workers,
+        )  # fmt: skip
 
-    def expand(
-        self,
-        rows: Index,
-        cols: Index,
-        coef: Vector,
-        out: NDArray[Any],
-        places: Index | None = None,
-    ) -> None:
-        """``out[t, places[m]] += Σ_j k(A[rows[t]], B[cols[j]])·coef[m, j]``.
-
-        ``places`` is 0, 1, … if not given.
-        """
-        if places is None:
-            places = np.arange(coef.shape[0], dtype=np.intp)
-        coef, places = tiles.padded(coef, places)
-        self._product(rows, cols, coef, tiles.ADD, out, places)
-
-    def _product(
-        self, rows: Index, cols: Index, coef: Vector, mode: int, out: Any, places: Index
-    ) -> None:
-        kernel, sides, workers = self._kernel, self._sides, self._workers
-        _spread_product(kernel, sides, rows, cols, coef, mode, out, places, workers)
+    def add(self, group: Group, out: NDArray[Any]) -> None:
+        """``out[t, places[m]] += Σ_j k(A[t], B[start + j])·coef[m, j]``."""
+        rows = np.arange(out.shape[0], dtype=np.intp)
+        cols = np.arange(group.start, group.start + group.coef.shape[1], dtype=np.intp)
+        coef, places = tiles.padded(group.coef, group.places)
+        _spread_product(
+            self._record, self._sides, rows, cols, coef, tiles.ADD, out, places,
+            self._workers,
+        )  # fmt: skip
 
 
 def _both_single(A: Any, B: Any) -> bool:
@@ -387,14 +364,9 @@ def _both_single(A: Any, B: Any) -> bool:
     return bool(alike and A.dtype == SINGLE and B.dtype == SINGLE)
 
 
-def _sums(groups: Sequence[Group]) -> int:
-    """How many sums some groups add to."""
-    return 1 + max(int(group.places.max()) for group in groups)
-
-
 def _largest(groups: Sequence[Group], each: Vector) -> float:
     """The largest expected change of a sum whose terms change by so much each."""
-    squares = np.zeros(_sums(groups))
+    squares = np.zeros(outputs_of(groups))
     for group in groups:
         mine = each[group.start : group.start + group.coef.shape[1]]
         squares[group.places] += ((group.coef * mine) ** 2).sum(axis=1)
@@ -402,29 +374,24 @@ def _largest(groups: Sequence[Group], each: Vector) -> float:
 
 
 def vector_expansion(
-    kernel: VectorKernel, X: Any, vectors: Any, groups: Sequence[Group], workers: Workers
+    kernel: DotKernel, X: Any, vectors: Any, groups: Sequence[Group], workers: Workers
 ) -> Vector:
     """The sums of :func:`maxmargin.kernels.factory.grouped_expansion`."""
-    sums = _sums(groups)
+    out = np.zeros((X.shape[0], outputs_of(groups)))
     cross = VectorCross(kernel, X, vectors, workers, groups)
-    out = np.zeros((X.shape[0], sums))
-    _expand(cross, groups, out)
-    far = np.flatnonzero(cross.too_far())
-    if far.size:  # not all in float64: a row's bits are its own affair
-        again = np.zeros((far.size, sums))
-        _expand(VectorCross(kernel, X[far], vectors, workers), groups, again)
+    for group in groups:
+        cross.add(group, out)
+    far = cross.too_far()
+    if far.size:  # again in float64, but not all: a row's bits are its own affair
+        again, exact = np.zeros((far.size, out.shape[1])), X[far]
+        cross = VectorCross(kernel, exact, vectors, workers)
+        for group in groups:
+            cross.add(group, again)
         out[far] = again
     return out
 
 
-def _expand(cross: VectorCross, groups: Sequence[Group], out: Vector) -> None:
-    index = np.arange(out.shape[0], dtype=np.intp)
-    for group in groups:
-        cols = np.arange(group.start, group.start + group.coef.shape[1], dtype=np.intp)
-        cross.expand(index, cols, group.coef, out, group.places)
-
-
-def vector_diagonal(kernel: VectorKernel, X: Any) -> Vector:
+def vector_diagonal(kernel: DotKernel, X: Any) -> Vector:
     """k(x, x) of every row, in float64."""
-    kernel, (rows,) = prepare(kernel, spread_of(X), DOUBLE, X)
-    return diagonal_of(kernel, _norms(rows, X.shape[0], DOUBLE, Workers(1)))
+    record, (rows,) = prepare(kernel, spread_of(X), DOUBLE, X)
+    return _diagonal_of(record, _norms(rows, X.shape[0], DOUBLE, Workers(1)))

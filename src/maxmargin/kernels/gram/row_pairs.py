@@ -1,4 +1,4 @@
-"""The kernel matrix of a kernel of pairs of rows (Laplacian, ChiSquared, functions).
+"""The kernel matrix of a kernel of pairs of rows: sums over features, users' functions.
 
 Everything is float64: a user's function is compiled for float64 rows, and sums of
 distances have no cheap form that float32 would speed up much.
@@ -12,9 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InputError
-from maxmargin.kernels import row_pairs as pairwise
-from maxmargin.kernels.gram import tiles
-from maxmargin.kernels.row_pairs import Function
+from maxmargin.kernels.gram import pair_tiles, tiles
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.records import CsrRows, DenseRows, Rows, frozen, rows_of
 
@@ -22,13 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
+    from maxmargin.kernels.function import FunctionKernel
     from maxmargin.kernels.row_pairs import PairKernel
 
 _DOUBLE = np.dtype(np.float64)
 _NOTHING = np.empty((0, 0))
-_GRAIN = 64  # rows below which a second thread costs more than it brings
-_SAMPLE = 64  # rows on which a function is tested for symmetry
-_SPARSE = 8  # features for each stored value from which merging beats writing out
+_GRAIN = 64  # policy: rows below which a second thread costs more than it brings
+_SAMPLE = 64  # policy: rows on which a function is tested for symmetry
+_SPARSE = 8  # policy: features for each stored value from which merging beats writing out
 
 
 class PairGram:
@@ -46,18 +45,18 @@ class PairGram:
 
     precisions: tuple[np.dtype[Any], ...] = (_DOUBLE,)
 
-    def __init__(self, kernel: PairKernel, X: Any, workers: Workers) -> None:
+    def __init__(self, kernel: Any, X: Any, workers: Workers) -> None:
         self.n, self._d = X.shape
         self.kernel, self._workers = kernel, workers
         self._rows = rows_of(X)
         self._index: Index | None = None
         self._count = Tally()
-        if isinstance(kernel, Function):
+        if kernel.is_function:
             check_function(kernel, X, X)
             self._refuse_asymmetric(kernel)
 
-    def _refuse_asymmetric(self, kernel: Function) -> None:
-        """Blocks of a Gram are symmetric by construction: look at both orders here."""
+    def _refuse_asymmetric(self, kernel: Any) -> None:
+        """Compare both orders, for blocks of a Gram are symmetric by construction."""
         some = np.linspace(0, self.n - 1, min(self.n, _SAMPLE)).astype(np.intp)
         K = np.empty((some.size, some.size))
         _spread_pairs(
@@ -67,7 +66,7 @@ class PairGram:
         apart = np.abs(K - K.T)
         if float(apart.max(initial=0.0)) > 1e-6 * float(np.abs(K).max(initial=0.0)):
             i, j = np.unravel_index(int(apart.argmax()), K.shape)
-            name = kernel.source.__name__
+            name = kernel.__name__
             msg = (
                 f"kernel {name} is asymmetric: {name}(x, z)={K[i, j]:.6g} and "
                 f"{name}(z, x)={K[j, i]:.6g} for two rows; a kernel has "
@@ -83,7 +82,7 @@ class PairGram:
     @property
     def cost(self) -> float:
         """Work of one kernel value, in units of about one nanosecond."""
-        return 2.0 + float(self._d) * (1.0 if isinstance(self.kernel, Function) else 0.2)
+        return 2.0 + float(self._d) * (1.0 if self.kernel.is_function else 0.2)
 
     @property
     def n_kernel(self) -> int:
@@ -154,22 +153,12 @@ class PairCross:
             self._workers,
         )  # fmt: skip
 
-    def expand(self, rows: Index, cols: Index, coef: Vector, out: NDArray[Any]) -> None:
-        """``out[t, m] += Σ_j k(A[rows[t]], B[cols[j]])·coef[m, j]``."""
+    def expand(self, coef: Vector, out: NDArray[Any]) -> None:
+        """``out[t, m] += Σ_j k(A[t], B[j])·coef[m, j]``."""
+        rows, cols = (np.arange(one, dtype=np.intp) for one in (len(out), coef.shape[1]))
         _spread_pairs(
             self._kernel, self._sides, rows, cols, coef, tiles.ADD, out, self._workers
         )
-
-
-def pair_expansion(
-    kernel: PairKernel, X: Any, vectors: Any, coef: Vector, workers: Workers
-) -> Vector:
-    """``out[t, m] = Σ_j K(X[t], vectors[j])·coef[m, j]``."""
-    out = np.zeros((X.shape[0], coef.shape[0]))
-    index = np.arange(X.shape[0], dtype=np.intp)
-    cols = np.arange(vectors.shape[0], dtype=np.intp)
-    PairCross(kernel, X, vectors, workers).expand(index, cols, coef, out)
-    return out
 
 
 def pair_diagonal(kernel: PairKernel, X: Any) -> Vector:
@@ -177,7 +166,7 @@ def pair_diagonal(kernel: PairKernel, X: Any) -> Vector:
     return _diagonal(kernel, rows_of(X), np.arange(X.shape[0], dtype=np.intp))
 
 
-def check_function(kernel: Function, A: Any, B: Any) -> None:
+def check_function(kernel: FunctionKernel, A: Any, B: Any) -> None:
     """Call the function once in Python: compiled code would read past the end of a row.
 
     Compiled loops have no bounds checks, so an index beyond the last feature would
@@ -186,11 +175,11 @@ def check_function(kernel: Function, A: Any, B: Any) -> None:
     if A.shape[0] == 0 or B.shape[0] == 0:
         return
     x, z = _written_out(A, 0), _written_out(B, B.shape[0] - 1)
-    name = kernel.source.__name__
-    kernel.source.compiled_product()  # what Numba refuses is reported first
+    name = kernel.__name__
+    kernel.compiled_product()  # a refusal by Numba is reported first
     try:
         with np.errstate(all="ignore"):
-            kernel.source.function(x, z)
+            kernel.function(x, z)
     except Exception as error:
         msg = (
             f"kernel {name} raised {type(error).__name__} for two rows of {x.size} "
@@ -220,15 +209,18 @@ def _are_thin(*sides: Rows) -> bool:
     return stored * _SPARSE < _features(sides[0])
 
 
-def _diagonal(kernel: PairKernel, rows: Rows, index: Index) -> Vector:
-    if not isinstance(kernel, Function):
-        return np.ones(index.size)  # exp(0)
-    layout = pairwise.layout_of(_features(rows), 1)
+def _diagonal(kernel: Any, rows: Rows, index: Index) -> Vector:
+    layout = pair_tiles.layout_of(_features(rows), 1)
     space, seen = _memory(layout.d)
     out = np.empty(index.size)
-    run = kernel.source.compiled_diagonal()
-    run(kernel.source.compiled_pair(), rows, index, layout, space, seen, out)
-    _check_finite(kernel, out)
+    if kernel.is_function:
+        run = kernel.compiled_diagonal()
+        run(kernel.compiled_pair(), rows, index, layout, space, seen, out)
+        _check_finite(kernel, out)
+    else:
+        record = kernel.compiled()
+        run = tiles.compiled_for(record, pair_tiles.panel_diagonal)
+        run(record, rows, index, layout, space, out)
     return out
 
 
@@ -241,7 +233,7 @@ def _memory(size: int) -> tuple[Vector, Vector]:
 
 
 def _spread_pairs(
-    kernel: PairKernel,
+    kernel: Any,
     sides: tuple[Rows, Rows],
     index: Index,
     cols: Index,
@@ -254,41 +246,42 @@ def _spread_pairs(
 ) -> None:
     """One request, its rows spread over the threads."""
     left, right = sides
-    user = isinstance(kernel, Function)
-    layout = pairwise.layout_of(_features(right), 1 if user else pairwise.WIDTH)
+    user = kernel.is_function
+    layout = pair_tiles.layout_of(_features(right), 1 if user else pair_tiles.WIDTH)
     size = layout.columns * (layout.d + 1) + layout.d
-    merge = not user and _are_thin(left, right)
     table, sums = (_NOTHING, out) if mode == tiles.ADD else (out, _NOTHING)
-    if isinstance(kernel, Function):
-        pair, run = kernel.source.compiled_pair(), kernel.source.compiled_product()
+    if user:
+        pair, run = kernel.compiled_pair(), kernel.compiled_product()
+    else:
+        record, merge = kernel.compiled(), _are_thin(left, right)
+        loop = pair_tiles.merge_product if merge else pair_tiles.panel_product
+        run = tiles.compiled_for(record, loop)
+        size = layout.columns if merge else size
 
     def slab(a: int, b: int) -> None:
-        some = index[a:b]
+        some, (space, seen) = index[a:b], _memory(size)
         if user:
-            space, seen = _memory(size)
             run(
                 pair, left, some, right, cols, coef, symmetric, layout, space, seen,
                 mode, a, table, sums,
             )  # fmt: skip
         else:
-            space = np.zeros(layout.columns if merge else size)
-            built_in = pairwise.merge_product if merge else pairwise.panel_product
-            built_in(
-                kernel, left, some, right, cols, coef, layout, space, mode, a, table, sums
+            run(
+                record, left, some, right, cols, coef, layout, space, mode, a, table, sums
             )
 
     workers.spread(slab, index.size, _GRAIN)
-    if isinstance(kernel, Function):
+    if user:
         shape = (cols.size, index.size) if mode == tiles.TURN else (index.size, cols.size)
         written = out if mode == tiles.ADD else out[: shape[0], : shape[1]]
         _check_finite(kernel, written)
 
 
-def _check_finite(kernel: Function, values: Vector) -> None:
+def _check_finite(kernel: FunctionKernel, values: Vector) -> None:
     """A NaN or infinite value makes a sum of products with it NaN or infinite."""
     if not np.isfinite(values).all():
         msg = (
-            f"kernel {kernel.source.__name__} returned NaN or infinity for some pair of "
+            f"kernel {kernel.__name__} returned NaN or infinity for some pair of "
             "rows; k(x, z) must be finite: look for divisions by 0, logarithms and "
             "square roots of numbers below 0, and overflow"
         )

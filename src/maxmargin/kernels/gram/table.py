@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
 
-_VALUES = 1 << 20  # kernel values asked of a Python function at a time: 8 MB
+_VALUES = 1 << 20  # policy: kernel values asked of a Python function at a time: 8 MB
 
 
+@njit
 def _table_block(K, rows, cols, out):
     for t in range(rows.size):
         row = K[rows[t]]
@@ -28,6 +29,7 @@ def _table_block(K, rows, cols, out):
             out[t, c] = row[cols[c]]
 
 
+@njit
 def _table_apply(K, rows, cols, coef, out):
     for t in range(rows.size):
         row = K[rows[t]]
@@ -35,10 +37,6 @@ def _table_apply(K, rows, cols, coef, out):
         for c in range(cols.size):
             total += np.float64(row[cols[c]]) * coef[c]
         out[t] += total
-
-
-_table_block = njit(_table_block)
-_table_apply = njit(_table_apply)
 
 
 class TableGram:
@@ -88,8 +86,8 @@ class TableGram:
 class CallableGram:
     """The matrix of a Python function ``k(A, B)`` → (len(A), len(B)) array.
 
-    Problems of one fit may be spread over threads; nobody's kernel should have to know,
-    so its calls wait for each other.
+    Problems of one fit may be spread over threads. The function need not be ready for
+    that: its calls wait for each other.
     """
 
     precisions = (np.dtype(np.float64),)
@@ -186,20 +184,52 @@ def called(kernel: Callable[[Any, Any], Any], left: Any, right: Any) -> Vector:
     return values
 
 
-def table_expansion(K: Any, columns: Index, coef: Vector) -> Vector:
-    """``out[t, m] = Σ_j K[t, columns[j]]·coef[m, j]``."""
-    return np.asarray(K[:, columns], dtype=np.float64) @ coef.T
+class TableCross:
+    """Rows of kernel values against all training points, of which some columns count."""
+
+    def __init__(self, kernel: Any, K: Any, columns: Index, workers: Any) -> None:
+        self._K, self._columns = K, columns
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> NoReturn:
+        """Refused: nothing says which rows the columns belong to."""
+        _refuse("k(A, B)")
+
+    def expand(self, coef: Vector, out: NDArray[Any]) -> None:
+        """``out[t, m] += Σ_j K[t, columns[j]]·coef[m, j]``."""
+        out += np.asarray(self._K[:, self._columns], dtype=np.float64) @ coef.T
 
 
-def callable_expansion(
-    kernel: Callable[[Any, Any], Any], X: Any, vectors: Any, coef: Vector
-) -> Vector:
-    """``out[t, m] = Σ_j k(X[t], vectors[j])·coef[m, j]``, support vectors only."""
-    out = np.zeros((X.shape[0], coef.shape[0]))
-    if vectors.shape[0] == 0:
-        return out
-    step = max(1, _VALUES // vectors.shape[0])
-    for start in range(0, X.shape[0], step):
-        some = X[start : start + step].copy()  # the function must not change X
-        out[start : start + step] = called(kernel, some, vectors) @ coef.T
-    return out
+class CallableCross:
+    """The values of a Python function between the rows of A and those of B."""
+
+    def __init__(
+        self, kernel: Callable[[Any, Any], Any], A: Any, B: Any, workers: Any
+    ) -> None:
+        self._kernel, self._A, self._B = kernel, A, B
+
+    def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
+        """k(A[rows], B[cols]) into ``out``."""
+        out[:] = called(self._kernel, self._A[rows], self._B[cols])
+
+    def expand(self, coef: Vector, out: NDArray[Any]) -> None:
+        """``out[t, m] += Σ_j k(A[t], B[j])·coef[m, j]``."""
+        count = self._B.shape[0]
+        if count == 0:
+            return
+        step = max(1, _VALUES // count)
+        for start in range(0, self._A.shape[0], step):
+            some = self._A[start : start + step].copy()  # the function must not change A
+            out[start : start + step] += called(self._kernel, some, self._B) @ coef.T
+
+
+def refused_diagonal(kernel: Any, X: Any) -> NoReturn:
+    """Refused: K[i, i] is known of training points only."""
+    _refuse("k(x, x) of new rows")
+
+
+def _refuse(what: str) -> NoReturn:
+    msg = (
+        f"{what} is not known for a precomputed kernel, which has values but no formula; "
+        "use a kernel that computes them"
+    )
+    raise InputError(msg)

@@ -2,18 +2,20 @@
 
 For 6 rows (dense) or one row (sparse) against a panel of columns, a tile of dot products
 is computed in registers, turned into kernel values in place, and either copied out or
-multiplied by coefficients. ``apply`` never stores K, which is what makes products with
-a kernel matrix that does not fit in memory run at the speed of the arithmetic.
+multiplied by coefficients. ``apply`` never stores K: products with a kernel matrix that
+does not fit in memory run at the speed of the arithmetic.
 
 Cost: (2d + exp) operations a value; X is read once per block of columns.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import maxmargin._jit.exponential  # noqa: F401  gives compiled formulas their exp
 from maxmargin._jit import ASSOCIATIVE, is_record, njit, overload
 from maxmargin._jit.simd import (
     LINE_ROWS,
@@ -22,20 +24,26 @@ from maxmargin._jit.simd import (
     dense_tile,
     lines_tile,
     sparse_tile,
+    vmax,
 )
-from maxmargin.kernels.dot_products import transform
+from maxmargin._jit.user import uncached
 from maxmargin.rows.records import CsrRows, DenseRows, clear_lanes, fill_lanes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from maxmargin._arrays import Index, Vector
+    from maxmargin.rows.records import Rows
+
+_NO_SUMS = np.empty((0, 0))
 ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
-_CACHE_BYTES = 1 << 19  # a block of panels of this size stays in the L2 cache
-# With fewer columns, loading the rows again for every block shows (784 features, dense:
-# 17 % of the time at 128). From a larger cache sparse rows take their panels slowly.
+_CACHE_BYTES = 1 << 19  # policy: a block of panels of this size stays in the L2 cache
+# Policy. With fewer columns, loading the rows again for every block shows (784 features,
+# dense: 17 % of the time at 128). From a larger cache sparse rows take panels slowly.
 _ENOUGH_COLUMNS, _ENOUGH_BYTES = 384, 3 << 20
 _LEAST_COLUMNS = 128
-_MOST_BYTES = 1 << 26  # of a block of so many columns; of hashed text one panel is enough
+_MOST_BYTES = 1 << 26  # policy: a block of so many columns is no larger; for wider rows
+# (hashed text) a block is one panel
 
 
 def panel_width(rows: Any, dtype: Any) -> int:
@@ -80,13 +88,9 @@ def shape_of(rows: Any, d: int, dtype: Any, count: int) -> Shape:
     return Shape(d, TILE_ROWS, width, columns, TILE_ROWS * longest, apart)
 
 
-def scratch(shape: Shape, dtype: Any) -> NDArray[Any]:
-    """Working memory of one thread: panels (zero on entry and exit), lanes, tile, norms.
-
-    Allocated here because every allocation in compiled code costs compile time.
-    """
-    size = shape.columns * (shape.d + shape.group + 1) + shape.lanes
-    return np.zeros(size, dtype)
+def scratch_size(shape: Shape) -> int:
+    """Numbers of working memory: panels (zero on entry and exit), lanes, tile, norms."""
+    return shape.columns * (shape.d + shape.group + 1) + shape.lanes
 
 
 def padded(coef: NDArray[Any], places: NDArray[Any]) -> tuple[Any, Any]:
@@ -127,6 +131,45 @@ def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
             lanes, rows.indices, rows.indptr[i] - first, first, first + length,
             panel, at * d, out, r * stride + at,
         )  # fmt: skip
+
+
+def sees_distances(record: Any) -> bool:
+    """Whether a kernel's record is a function of ‖x − z‖², rather than of x·z."""
+    return hasattr(record, "of_distances")
+
+
+def transform(self: Any, values: Any, norm: Any, norms: Any) -> None:
+    """Dot products of one row with a panel → kernel values, in place.
+
+    ``self`` is the record of a kernel, ``norm`` the row's squared norm, ``norms`` those
+    of the panel's columns.
+    """
+    raise TypeError(f"no transform for {type(self).__name__}: compiled code only")  # noqa: EM102
+
+
+def _of_distances(self: Any, values: Any) -> None:
+    """Squared distances → kernel values, in place."""
+
+
+@overload(transform)
+def _overload_transform(self, values, norm, norms):
+    record = self.instance_class
+    return _through_distances if sees_distances(record) else record.of_dots
+
+
+@overload(_of_distances)
+def _overload_of_distances(self, values):
+    return self.instance_class.of_distances
+
+
+def _through_distances(self, values, norm, norms):
+    work = values.dtype.type
+    two, zero = work(2.0), work(0.0)
+    for c in range(values.size):
+        # (norm + norms) first: the sum is symmetric in the two rows, bit for bit.
+        values[c] = vmax((norm + norms[c]) - two * values[c], zero)
+    # In a loop of its own: a shorter chain of operations, 13 % less time in float32.
+    _of_distances(self, values)
 
 
 def _weighted(values, factors):
@@ -205,3 +248,78 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
 
 
 product = njit(_product, allocates=False)
+
+
+def compiled_for(record: Any, loop: Any) -> Any:
+    """A compiled loop, as it serves the record of a kernel.
+
+    The disk cache does not notice when the formula of a kernel is edited, because that is
+    in another file than the loop. So loops with formulas from outside of maxmargin are
+    compiled anew in every process.
+    """
+    ours = type(record).__module__.startswith("maxmargin.")
+    return loop if ours else _uncached(loop)
+
+
+@cache
+def _uncached(loop: Any) -> Any:
+    return uncached(loop.py_func)
+
+
+class Request:
+    """All values of some rows, or their products: calls do it for slabs of the rows.
+
+    Parameters
+    ----------
+    record : NamedTuple
+        That of the kernel.
+    sides : tuple
+        Rows and their squared norms, then those of the columns.
+    index, cols : ndarray of int
+        The rows and columns that are meant.
+    coef : ndarray
+        Coefficients, laid out by ``padded``; empty unless they are used.
+    mode : int
+        ADD, STORE or TURN: see ``product``.
+    out : ndarray
+        For sums or values.
+    places : ndarray of int
+        The columns of ``out`` for sums.
+    """
+
+    def __init__(
+        self,
+        record: Any,
+        sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
+        index: Index,
+        cols: Index,
+        coef: Vector,
+        mode: int,
+        out: NDArray[Any],
+        places: Index,
+    ) -> None:
+        left, norms, right, _ = sides
+        d = right.shift.size if isinstance(right, DenseRows) else right.d
+        self._dtype = norms.dtype
+        self._shape = shape_of(left, d, self._dtype, cols.size)
+        self._size = scratch_size(self._shape)
+        self._product = compiled_for(record, product)
+        self._record, self._sides, self._index, self._cols = record, sides, index, cols
+        self._coef, self._mode, self._places = coef, mode, places
+        # Of one type each, whatever the mode: the loop is compiled once.
+        self._sums = out if mode == ADD else _NO_SUMS
+        self._table = np.empty((0, 0), self._dtype) if mode == ADD else out
+
+    def __call__(self, start: int, stop: int) -> None:
+        """The rows ``index[start:stop]``, in one thread.
+
+        Its working memory is allocated here because every allocation in compiled code
+        costs compile time.
+        """
+        left, left_norms, right, right_norms = self._sides
+        space, found = np.zeros(self._size, self._dtype), np.empty(LINES * LINE_ROWS)
+        self._product(
+            self._record, left, left_norms, self._index[start:stop], right, right_norms,
+            self._cols, self._coef, self._shape, space, self._mode, start, self._table,
+            self._sums, self._places, found,
+        )  # fmt: skip

@@ -25,7 +25,7 @@ from scipy.special import gammainc
 
 from maxmargin.errors import InputError
 from maxmargin.kernels.algebra import Kernel, Power, Product, Scaled, Sum
-from maxmargin.kernels.objects import RBF, Linear, Polynomial
+from maxmargin.kernels.dot_products import RBF, Linear, Polynomial
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Matrix, Vector
@@ -37,15 +37,6 @@ POSSIBLE = (
 )
 
 
-def leaves_of(kernel: Kernel) -> list[Kernel]:
-    """The kernels that sums, products, multiples and powers are made of."""
-    if isinstance(kernel, Sum | Product):
-        return leaves_of(kernel.left) + leaves_of(kernel.right)
-    if isinstance(kernel, Scaled | Power):
-        return leaves_of(kernel.part)
-    return [kernel]
-
-
 def unit_of(kernel: Kernel) -> float:
     """The largest factor of x·z in a kernel.
 
@@ -54,10 +45,10 @@ def unit_of(kernel: Kernel) -> float:
     """
     factors = [
         leaf.gamma * (2.0 if isinstance(leaf, RBF) else 1.0)
-        for leaf in leaves_of(kernel)
+        for leaf in kernel.leaves
         if isinstance(leaf, RBF | Polynomial)
     ]
-    others = any(isinstance(leaf, Linear) for leaf in leaves_of(kernel))
+    others = any(isinstance(leaf, Linear) for leaf in kernel.leaves)
     return max(factors + [1.0] * others, default=1.0)
 
 

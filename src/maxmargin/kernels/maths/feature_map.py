@@ -28,15 +28,14 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InputError, InputTypeError, NumericalError
 from maxmargin.kernels.algebra import Kernel
+from maxmargin.kernels.dot_products import RBF
 from maxmargin.kernels.inputs import checked_rows
 from maxmargin.kernels.maths.dot_series import (
     POSSIBLE,
-    leaves_of,
     remainder,
     series_of,
     unit_of,
 )
-from maxmargin.kernels.objects import RBF
 from maxmargin.kernels.parameters import whole
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class FeatureMap:
             )
             raise InputTypeError(msg)
         self.n_features = whole("feature_map", "n_features", n_features)
-        self.exact = not any(isinstance(one, RBF) for one in leaves_of(kernel))
+        self.exact = not any(isinstance(one, RBF) for one in kernel.leaves)
         self.order = _checked_order(kernel, order, exact=self.exact)
         self._unit = unit_of(kernel)
         series = series_of(kernel, self.order or 0, self._unit)

@@ -1,4 +1,4 @@
-"""The matrix k(X, X) of whatever a user calls a kernel, and how precise it is."""
+"""The matrix k(X, X) of any parameter ``kernel``, and its precision."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import InputError, InputTypeError
-from maxmargin.kernels.algebra import Kernel
+from maxmargin.errors import InputError
+from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.inputs import checked_rows
-from maxmargin.kernels.objects import RBF, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.kernels.scale import scale_gamma
+from maxmargin.kernels.naming import as_kernel, kind_of
+from maxmargin.kernels.scale import gamma_of
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Matrix
 
-LARGEST_ROWS = 5000  # their eigenvectors take minutes; the work grows with n³
-_NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+LARGEST_ROWS = 5000  # policy: their eigenvectors take minutes; the work grows with n³
 
 
 class KernelMatrix(NamedTuple):
@@ -57,19 +56,18 @@ def kernel_matrix(
             "eigenvalues can be waited for; pass fewer, for instance X[::k]"
         )
         raise InputError(msg)
-    if isinstance(kernel, str):
-        kernel = _named(kernel, rows, degree, gamma, coef0)
-    if isinstance(kernel, Precomputed):
+    number = 0.0
+    if isinstance(kernel, str) and kind_of(kernel).fixed_gamma is None:
+        if isinstance(gamma, str) and gamma not in ("scale", "auto"):
+            msg = f"gamma={gamma!r}: expected 'scale', 'auto' or a number"
+            raise InputError(msg)
+        number = gamma_of(gamma, rows)
+    found = as_kernel(kernel, degree=degree, gamma=number, coef0=coef0)
+    if found.family is Family.TABLE:
         return _given(rows)
-    if isinstance(kernel, Kernel):
-        return KernelMatrix(kernel(rows), _eps(np.float64), repr(kernel))
-    if not callable(kernel) or isinstance(kernel, type):
-        msg = (
-            f"kernel={kernel!r}: expected a kernel object such as RBF(gamma=1.0), one of "
-            f"the names {', '.join(map(repr, _NAMES))}, or a function k(A, B)"
-        )
-        raise InputTypeError(msg)
-    return _called(kernel, rows)
+    if found.family is Family.BLOCKS:
+        return _called(kernel, rows)
+    return KernelMatrix(found(rows), _eps(np.float64), repr(found))
 
 
 def _given(K: Any) -> KernelMatrix:
@@ -97,24 +95,6 @@ def _called(kernel: Any, rows: Any) -> KernelMatrix:
     # Copies: the function may write into what it is given.
     values = called(noting, rows.copy(), rows.copy())
     return KernelMatrix(values, _eps(made[0]), getattr(kernel, "__name__", repr(kernel)))
-
-
-def _named(name: str, rows: Any, degree: int, gamma: float | str, coef0: float) -> Kernel:
-    if name == "linear":
-        return Linear()
-    if name == "precomputed":
-        return Precomputed()
-    if name not in _NAMES:
-        msg = f"kernel={name!r}: the names of kernels are {', '.join(map(repr, _NAMES))}"
-        raise InputError(msg)
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            msg = f"gamma={gamma!r}: expected 'scale', 'auto' or a number"
-            raise InputError(msg)
-        gamma = scale_gamma(rows) if gamma == "scale" else 1.0 / rows.shape[1]
-    if name == "poly":
-        return Polynomial(degree, coef0=coef0, gamma=gamma)
-    return RBF(gamma=gamma) if name == "rbf" else Sigmoid(gamma, coef0)
 
 
 def _eps(dtype: Any) -> float:

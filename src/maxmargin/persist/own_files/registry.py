@@ -4,9 +4,9 @@ Classes are of two kinds. *Objects* (estimators and their observers) are restore
 attribute by attribute, as they were. *Values* (kernels, solvers, certificates,
 calibrators) are made by their constructors, which check what they are given.
 
-Machines and solvers come from their registries (:mod:`maxmargin._registry`), which are
-asked anew every time: a file may also name a class that another package has registered.
-All other classes are listed here.
+Kernels, machines and solvers come from their registries (:mod:`maxmargin._registry`),
+which are asked anew every time: a file may also name a class that another package has
+registered. All other classes are listed here.
 """
 
 from __future__ import annotations
@@ -53,17 +53,6 @@ _OBJECTS = {
 }
 _VALUES = {
     "maxmargin.Certificate": "maxmargin.certificate",
-    "maxmargin.kernels.ChiSquared": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Laplacian": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Linear": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Polynomial": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Power": "maxmargin.kernels.algebra",
-    "maxmargin.kernels.Precomputed": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Product": "maxmargin.kernels.algebra",
-    "maxmargin.kernels.RBF": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Scaled": "maxmargin.kernels.algebra",
-    "maxmargin.kernels.Sigmoid": "maxmargin.kernels.objects",
-    "maxmargin.kernels.Sum": "maxmargin.kernels.algebra",
     "maxmargin.probability.Isotonic": "maxmargin.probability",
     "maxmargin.probability.Sigmoid": "maxmargin.probability",
     "maxmargin.solvers.linear.Walk": "maxmargin.solvers.linear.stochastic.walk",
@@ -109,10 +98,11 @@ def objects() -> Names:
 
 def values() -> Names:
     """The classes that are made by their constructors."""
+    from maxmargin.kernels import KERNELS
     from maxmargin.solvers import SOLVERS
     from maxmargin.solvers.linear import LINEAR_SOLVERS
 
-    return _names(_VALUES, SOLVERS, LINEAR_SOLVERS)
+    return _names(_VALUES, KERNELS, SOLVERS, LINEAR_SOLVERS)
 
 
 def _names(homes: dict[str, str], *registries: Registry) -> Names:

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from maxmargin.errors import InputError
-from maxmargin.kernels.dot_products import Linear, Polynomial
+from maxmargin.kernels import Linear, Polynomial
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.table import TableGram
 from maxmargin.problem import LinearModel, LinearProblem, Problem, WarmStart
@@ -117,7 +117,7 @@ class GramSmo(Steppable):
             return TableGram(design.products)
         kernel: Any = Linear()
         if design.scaling:
-            kernel = Polynomial(1, 1.0, design.scaling**2)
+            kernel = Polynomial(1, coef0=design.scaling**2)
         return training_gram(kernel, design.X, workers=design.workers)
 
     def _fits(self, design: Design) -> bool:

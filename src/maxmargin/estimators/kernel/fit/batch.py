@@ -16,11 +16,10 @@ import numpy as np
 
 from maxmargin.certificate import Certificate, Run
 from maxmargin.errors import Stop
-from maxmargin.estimators.kernel.fit.definiteness import is_semidefinite
 from maxmargin.estimators.kernel.fit.parts import Expansion, Solved, judged
 from maxmargin.estimators.kernel.fit.solver_choice import is_production
-from maxmargin.kernels.dot_products import VectorKernel
 from maxmargin.kernels.factory import training_gram
+from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
 from maxmargin.parallel import Workers
 from maxmargin.problem import Model, Objective
@@ -136,11 +135,11 @@ def _matrix(gram: Any, everyone: Index) -> Vector:
 def plain_margins(task: Task, settings: Settings) -> list[Any] | None:
     """The parts of a task if all are of the kind that can be solved here; else None.
 
-    A vector kernel that needs no warning, the hinge, and SMO with no limit on it.
+    A kernel of dot products that needs no warning, the hinge, and SMO with no limit.
     """
     plain = (
-        isinstance(task.kernel, VectorKernel)
-        and is_semidefinite(task.named, task.coef0)
+        task.kernel.family is Family.DOTS
+        and task.kernel.is_semidefinite_by_construction
         and is_production(settings)
         and settings.max_iter < 0
     )

@@ -11,61 +11,46 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin.errors import IndefiniteKernelWarning, InputError, warn
-from maxmargin.kernels import Kernel
-from maxmargin.validation import is_precomputed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index
+    from maxmargin.kernels import Kernel
     from maxmargin.kernels.gram.contract import Gram
 
 
-def is_semidefinite(kernel: Any, coef0: float) -> bool:
-    """Whether a kernel is positive semi-definite by construction, on any data.
-
-    linear, rbf, poly with coef0 ≥ 0, and sums, products and multiples of such kernel
-    objects.
-    """
-    if isinstance(kernel, Kernel):
-        return bool(kernel.is_semidefinite_by_construction)
-    if not isinstance(kernel, str):
-        return False
-    return kernel in ("linear", "rbf") or (kernel == "poly" and coef0 >= 0.0)
-
-
-def warn_if_indefinite(kernel: Any, gram: Gram, *, coef0: float, eps: float) -> None:
+def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
-    Kernels that cannot have one (:func:`is_semidefinite`) are not looked at. A
-    precomputed matrix of at most 2000 rows is judged as a whole; beyond, 1000 rows spread
-    evenly over it are. Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows
-    are evaluated.
+    Kernels that are semi-definite by construction are not looked at. A precomputed matrix
+    of at most 2000 rows is judged as a whole; beyond, 1000 rows spread evenly over it. Of
+    functions, sigmoid, and poly with coef0 < 0 at most 200 rows are evaluated.
 
     Parameters
     ----------
-    kernel : str, Kernel or callable
-        The parameter of the machine.
+    kernel : Kernel
+        The kernel.
     gram : Gram
         Its kernel matrix.
-    coef0 : float
-        The parameter of the machine.
+    named : str, Kernel or callable
+        The kernel as the user gave it, for the text of the warning.
     eps : float
         Precision in which the values were made.
     """
-    if is_semidefinite(kernel, coef0):
+    if kernel.is_semidefinite_by_construction:
         return
-    if is_precomputed(kernel):
+    if kernel.precomputed:
         rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
     else:
         rows = _spread(gram.n, 200)
     K = np.empty((rows.size, rows.size), dtype=np.float64)
     gram.block(rows, rows, K)
-    if callable(kernel) and not is_precomputed(kernel):
-        _refuse_asymmetric(kernel, K)
+    if not kernel.precomputed:
+        _refuse_asymmetric(named, K)
     lowest = _negative_eigenvalue(K, eps)
     if lowest is not None:
-        name = getattr(kernel, "__name__", str(kernel))
+        name = getattr(named, "__name__", str(named))
         part = "" if rows.size == gram.n else f" (on a sample of {rows.size} rows)"
         warn(
             f"kernel {name} is not positive semi-definite: smallest eigenvalue "

@@ -58,7 +58,7 @@ class Part:
     rows: Index
     weight: Vector
     follows = False  # whether the tolerance depends on the answer
-    merges = True  # whether copies of a point can be one variable
+    merges = True  # whether copies of a point are one variable, where the Gram knows them
 
     @property
     def batched(self) -> bool:
@@ -203,7 +203,7 @@ def solve(
     if unit != 1.0 or part.follows:
         tol = unit * solver.tol
         runner = Follower(solver, tol, partial(part.wanted, tol=tol, unit=unit))
-    if isinstance(problem.gram, CopiedGram):
+    if part.merges and isinstance(problem.gram, CopiedGram):
         runner = Distinct(runner)
     outcome = drive(
         runner,

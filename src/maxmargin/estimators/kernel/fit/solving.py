@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from maxmargin.estimators.kernel.fit.parts import Part, Solved
     from maxmargin.estimators.kernel.fit.schemes import Scheme
     from maxmargin.estimators.parameters import Settings
+    from maxmargin.kernels import Kernel
     from maxmargin.solvers.base import Observer
 
 
@@ -42,12 +43,10 @@ class Task(NamedTuple):
     """What a fit was given, checked."""
 
     rows: Any  # X
-    kernel: Any  # as the factory understands it
+    kernel: Kernel
     gamma: float
     parts: list[Part]
     named: Any = "rbf"  # the kernel as the user gave it
-    coef0: float = 0.0
-    linear: bool = False  # whether features have weights
     scheme: Scheme | None = None  # of several classes
     folds: Index | None = None  # of every row of X, for probabilities
     known: Mapping[str, Any] = {}  # fitted attributes that need no solution
@@ -65,7 +64,7 @@ class Task(NamedTuple):
     @property
     def precomputed(self) -> bool:
         """Whether X is the kernel matrix."""
-        return isinstance(self.kernel, str)
+        return self.kernel.precomputed
 
 
 def solve_all(
@@ -106,14 +105,17 @@ def solve_all(
         Workers(settings.n_jobs, interrupt.abandon) as workers,
     ):
         gram = training_gram(first.kernel, first.rows, workers=workers)
-        warn_if_indefinite(first.named, gram, coef0=first.coef0, eps=_eps(first.rows))
+        warn_if_indefinite(first.kernel, gram, named=first.named, eps=_eps(first.rows))
         copies = _copies(first, settings)
         grams = shared_grams(
             gram, first.parts, first.scheme, settings.cache_bytes, workers,
             again=again, first=copies,
         )  # fmt: skip
         solver = chosen_solver(
-            settings, grams.share, linear=first.linear, demanded=first.demanded
+            settings,
+            grams.share,
+            linear=first.kernel.is_linear,
+            demanded=first.demanded,
         )
         watching = [interrupt, *observers]
         fit = _Fit(tasks, warm, solver, plain, watching, workers, grams)
@@ -136,12 +138,11 @@ def _copies(task: Task, settings: Settings) -> Index | None:
     # The few are solved in one call, watched or not to the same bits; and of brief pairs
     # of classes merging takes longer than their kernel values do.
     many = np.mean([part.rows.size for part in task.parts]) > FEW
-    formula = isinstance(task.kernel, tuple)  # neither a matrix nor somebody's function
     # Solvers of the lectures, and a user's own, see every row; one that goes through the
     # weights has no kernel values to save.
     able = is_production(settings) and task.parts[0].merges
-    able = able and not goes_through_weights(settings, linear=task.linear)
-    if not (many and formula and able):
+    able = able and not goes_through_weights(settings, linear=task.kernel.is_linear)
+    if not (many and task.kernel.compiles and able):
         return None
     if task.scheme is not None:
         return first_alike(task.rows, task.scheme.codes)
