@@ -1,4 +1,4 @@
-"""Which format a file of data has: by what the user says, else by its name.
+"""The format of a file of data: the user's choice, else by the file's name.
 
 The command line reads :data:`FORMATS` for ``--help``: nothing heavy is imported here.
 """

@@ -71,15 +71,6 @@ class _Parsed(NamedTuple):
     largest: int
 
 
-class _Arrays(NamedTuple):
-    """The arrays that all chunks write to."""
-
-    labels: NDArray[np.float64]
-    ends: NDArray[Any]
-    indices: NDArray[Any]
-    values: NDArray[Any]
-
-
 def read_svmlight(
     source: Source,
     *,
@@ -235,7 +226,7 @@ class _Reader:
     ) -> SvmlightData | None:
         """The matrix, or None where an index asks for a wider type."""
         widest = (_NARROW if index_dtype is np.int32 else 2**63 - 2) + self.base
-        arrays = _Arrays(
+        arrays = parse.Arrays(
             np.empty(rows),
             np.empty(rows, index_dtype),
             np.empty(pairs, index_dtype),
@@ -257,14 +248,13 @@ class _Reader:
         largest = max(one.largest for one in results)
         return self._matrix(arrays, row, at, largest)
 
-    def _parse_chunk(self, chunk: _Chunk, arrays: _Arrays, widest: int) -> _Parsed:
+    def _parse_chunk(self, chunk: _Chunk, arrays: parse.Arrays, widest: int) -> _Parsed:
         code, room = parse.CROWDED, _ROOM
         while code == parse.CROWDED:
             hard = np.empty((room, 2), np.int64)
             code, place, row, at, largest, count = parse.parse_lines(
                 chunk.text, chunk.start, chunk.stop, self.base, self.most, widest,
-                arrays.labels, chunk.row, arrays.ends, arrays.indices, arrays.values,
-                chunk.at, hard,
+                arrays, chunk.row, chunk.at, hard,
             )  # fmt: skip
             room *= 16
         for slot, where in hard[:count].tolist():
@@ -297,7 +287,7 @@ class _Reader:
         return DataFileError(self.name, line, reason)
 
     def _matrix(
-        self, arrays: _Arrays, rows: int, pairs: int, largest: int
+        self, arrays: parse.Arrays, rows: int, pairs: int, largest: int
     ) -> SvmlightData:
         indptr = np.zeros(rows + 1, arrays.ends.dtype)
         indptr[1:] = arrays.ends[:rows]
@@ -319,7 +309,7 @@ class _Reader:
 
 
 def _packed(
-    arrays: _Arrays, chunks: list[_Chunk], results: list[_Parsed]
+    arrays: parse.Arrays, chunks: list[_Chunk], results: list[_Parsed]
 ) -> tuple[int, int]:
     """Close the gaps that comments, blank lines and queries left; rows and pairs."""
     row = at = 0

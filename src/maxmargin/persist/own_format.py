@@ -197,7 +197,7 @@ def _check_kernel(kernel: Any) -> None:
 
 
 def _loaded(file: IO[bytes], kernel: Any) -> tuple[Any, Decoder, dict[str, Any]]:
-    """The model of an open file, what decoded it, and its header."""
+    """Read an open file: the model, its decoder, and the header."""
     from maxmargin.persist.own_files.decoding import Decoder
 
     container = Container(file)
@@ -322,6 +322,7 @@ def _warn_of_other_version(
 
 
 def _warn_of_deleted(path: str | os.PathLike[str], names: set[str]) -> None:
+    """Warn of solvers of earlier versions."""
     for name in sorted(names):
         warn(
             f"{os.fspath(path)}: it names the solver {name.rpartition('.')[2]}, which "

@@ -7,7 +7,7 @@ with a line feed, which belongs to no token: so no code asks where the text ends
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,15 @@ BAD_LABEL, BAD_INDEX, BAD_VALUE, BAD_ORDER, BAD_ABOVE, BAD_QUERY, BAD_BYTE = ran
 _TAB, _LINE_FEED, _RETURN, _SPACE, _HASH, _COLON = 9, 10, 13, 32, 35, 58
 _U0, _U10, _U48 = np.uint64(0), np.uint64(10), np.uint64(48)
 _LARGEST = np.uint64(2**63 - 1)
+
+
+class Arrays(NamedTuple):
+    """The arrays that all chunks write to: labels and ends of rows, columns, values."""
+
+    labels: Any
+    ends: Any
+    indices: Any
+    values: Any
 
 
 @njit
@@ -89,11 +98,8 @@ def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept 
     base: int,
     most: int,
     widest: int,
-    labels: Any,
+    arrays: Arrays,
     row: int,
-    ends: Any,
-    indices: Any,
-    values: Any,
     at: int,
     hard: Any,
 ) -> tuple[int, int, int, int, int, int]:
@@ -111,6 +117,7 @@ def parse_lines(  # noqa: PLR0911, PLR0912, PLR0915 - one loop over bytes, kept 
     largest : the largest index as it is written, or base − 1
     count : how many numbers are noted in ``hard``
     """
+    labels, ends, indices, values = arrays
     count = 0
     largest = base - 1
     limit = min(most, widest)

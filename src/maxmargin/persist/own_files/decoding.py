@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "csc_array")
 _HEXADECIMAL = re.compile("-?0x[0-9a-f]+")
-_STOPS = {one.value: one for one in Stop if isinstance(one, str)}  # of certificates
+_STOPS = {one.value: one for one in Stop}  # in certificates they are sentences
 _GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
@@ -67,7 +67,7 @@ class Decoder:
         self._names = {"object": objects(), "value": values()}
         self.classes: set[str] = set()  # of the restored objects
         self.functions: set[str] = set()  # names that the file asked for
-        self.deleted: set[str] = set()  # classes that have gone
+        self.deleted: set[str] = set()  # names of classes that this version lacks
 
     def decode(self, value: Any, depth: int = 0, *, functions: bool = False) -> Any:
         """Return the value of a piece of JSON.

@@ -1,13 +1,13 @@
-"""What files of earlier versions hold and this version no longer has.
+"""Solvers and arguments that files of earlier versions name and this version lacks.
 
-A solver is how a model was found, and no part of what it predicts: one that is deleted is
-restored as the parameter that stands in its place, and :func:`maxmargin.persist.load`
-warns of it. An argument that is deleted is left out.
+Predictions do not depend on the solver. So a deleted one is restored as a value of the
+parameter ``solver``, and :func:`maxmargin.persist.load` warns of it. Deleted arguments
+are left out.
 """
 
 from __future__ import annotations
 
-# name in files → the value of the parameter in its place
+# name in files → value of the parameter in its place
 DELETED = {
     "maxmargin.solvers.linear.InteriorPoint": "auto",
 }

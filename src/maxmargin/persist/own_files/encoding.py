@@ -173,7 +173,11 @@ class Encoder:
             inside = f"{where}.{key}"
             if key in NOT_SAVED:
                 if item is not None and NOT_SAVED[key]:
-                    _warn_unsaved(NOT_SAVED[key], kind.__name__)
+                    warn(
+                        f"{NOT_SAVED[key]} of {kind.__name__} cannot be saved and will "
+                        "be absent after loading; the model is saved without",
+                        UserWarning,
+                    )
                 if key in parameters:
                     params[key] = None
                 continue
@@ -264,14 +268,6 @@ def _dtype(self: Encoder, value: Any, where: str, depth: int) -> Any:  # noqa: A
 def _function(function: Any, kind: str) -> dict[str, Any]:
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return {"function": {"name": name, "kind": kind}}
-
-
-def _warn_unsaved(what: str, owner: str) -> None:
-    warn(
-        f"{what} of {owner} cannot be saved and will be absent after loading; the model "
-        "is saved without",
-        UserWarning,
-    )
 
 
 def _is_pandas_index(value: Any) -> bool:
