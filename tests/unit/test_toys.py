@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from tests.toys import toy_loss, toy_machine, toy_solver
+from tests.toys import toy_kernel, toy_loss, toy_machine, toy_solver
 
 from maxmargin import SVC, SVR, InputError, LinearSVC, ModelFileError, certify, load, save
 from maxmargin.cli.program import program
@@ -35,6 +35,8 @@ def rows():
 
 def fitted(name, X, y):
     return {
+        "kernel": SVC(kernel="cauchy", gamma=0.5, tol=1e-4),
+        "kernel object": SVC(kernel=toy_kernel.Cauchy(0.5) * 2.0, tol=1e-4),
         "loss": LinearSVC(loss="soft_hinge", tol=1e-8),
         "solver": SVC(solver="worst-pair", tol=1e-4),
         "machine": toy_machine.LeastDeviations(C=2.0, tol=1e-4),
@@ -50,7 +52,7 @@ def test_one_file_of_at_most_sixty_lines(path):
     assert "maxmargin._" not in text  # public things alone
 
 
-@pytest.mark.parametrize("name", ["loss", "solver", "machine"])
+@pytest.mark.parametrize("name", ["kernel", "kernel object", "loss", "solver", "machine"])
 def test_fit_certify_save_and_load(name, rows, tmp_path):
     X, y = rows
     model = fitted(name, X, y)
@@ -121,6 +123,8 @@ def test_unknown_names_are_told_the_known_ones(rows):
     X, y = rows
     with pytest.raises(InputError, match="soft_hinge"):
         LinearSVC(loss="sofd_hinge").fit(X, y)
+    with pytest.raises(InputError, match="cauchy"):
+        SVC(kernel="cauchi").fit(X, y)
     with pytest.raises(InputError, match="worst-pair"):
         SVC(solver="wurst-pair").fit(X, y)
 
@@ -130,6 +134,7 @@ def test_unknown_names_are_told_the_known_ones(rows):
     [
         ("toy_machine", ["--machine", "least-deviations", "--task", "regress"]),
         ("toy_solver", ["--solver", "worst-pair"]),
+        ("toy_kernel", ["--kernel", "cauchy"]),
     ],
 )
 def test_the_command_line(toy, options, rows, tmp_path):

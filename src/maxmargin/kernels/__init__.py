@@ -56,7 +56,7 @@ KERNELS = Registry(
         Entry("Polynomial", "dot_products", "poly"),
         Entry("RBF", "dot_products", "rbf"),
         Entry("Sigmoid", "dot_products", "sigmoid"),
-        Entry("Precomputed", "outside", "precomputed"),
+        Entry("Precomputed", "outside", "precomputed", "matrix"),
         Entry("Laplacian", "row_pairs"),
         Entry("ChiSquared", "row_pairs"),
         Entry("Sum", "algebra"),
@@ -65,7 +65,10 @@ KERNELS = Registry(
         Entry("Power", "algebra"),
     ],
 )
-"""Every kernel; those with a name can be ``SVC(kernel=name)``."""
+"""Every kernel; those with a name can be ``SVC(kernel=name)``.
+
+A kernel of task ``"matrix"`` takes values instead of rows.
+"""
 
 register = KERNELS.register
 
