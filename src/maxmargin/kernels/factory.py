@@ -17,8 +17,8 @@ from maxmargin.kernels.gram.composite import (
     Service,
     combined_diagonal,
 )
-from maxmargin.kernels.gram.contract import Family, Group, outputs_of
-from maxmargin.kernels.gram.dot_products import vector_expansion
+from maxmargin.kernels.gram.contract import Family, Group
+from maxmargin.kernels.gram.dot_products import outputs_of, vector_expansion
 from maxmargin.kernels.gram.row_pairs import check_function
 from maxmargin.kernels.gram.table import (
     CallableCross,

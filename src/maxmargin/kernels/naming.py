@@ -5,10 +5,10 @@ Behind :func:`as_kernel` there are kernel objects only, which answer for themsel
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from maxmargin.errors import InputTypeError
+from maxmargin.errors import InputError, InputTypeError
 from maxmargin.kernels import KERNELS
 from maxmargin.kernels.algebra import Kernel
 from maxmargin.kernels.outside import BlockFunction
@@ -22,10 +22,10 @@ def kind_of(kernel: Any) -> type[Kernel]:
     if isinstance(kernel, Kernel):
         return type(kernel)
     if isinstance(kernel, str):
-        kind: type[Kernel] = Kernel
-        if kernel in KERNELS.names():
-            kind = KERNELS.named(kernel)
-        return kind
+        try:
+            return _named(kernel)
+        except InputError:  # no machine accepts it, but some ask before they check
+            return Kernel
     return BlockFunction if callable(kernel) else Kernel
 
 
@@ -55,9 +55,12 @@ def as_kernel(
     return BlockFunction(kernel)
 
 
+@cache  # a name that was registered keeps its class
+def _named(name: str) -> type[Kernel]:
+    kind: type[Kernel] = KERNELS.named(name)
+    return kind
+
+
 @lru_cache(maxsize=64, typed=True)  # kernel objects are values: one of each is enough
 def _made(name: str, degree: int, gamma: float, coef0: float) -> Kernel:
-    made: Kernel = KERNELS.named(name).from_parameters(
-        degree=degree, gamma=gamma, coef0=coef0
-    )
-    return made
+    return _named(name).from_parameters(degree=degree, gamma=gamma, coef0=coef0)

@@ -18,8 +18,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -42,11 +40,6 @@ class Group(NamedTuple):
     start: int  # the first of the vectors
     coef: Vector  # a line for each of these outputs
     places: Index  # their numbers
-
-
-def outputs_of(groups: Sequence[Group]) -> int:
-    """The number of sums that some groups add to."""
-    return 1 + max(int(group.places.max()) for group in groups)
 
 
 class Gram(Protocol):

@@ -10,7 +10,6 @@ import numpy as np
 
 from maxmargin.errors import NumericalError
 from maxmargin.kernels.gram import tiles
-from maxmargin.kernels.gram.contract import Group, outputs_of
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.compress import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.rows.records import (
@@ -31,12 +30,11 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
     from maxmargin.design.operator import Design
     from maxmargin.kernels.dot_products import DotKernel
+    from maxmargin.kernels.gram.contract import Group
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _NO_COEF = np.empty((0, 0))
 _FIRST = np.zeros(1, np.intp)  # the one column that sums of one line go to
-_GRAIN = 256  # policy: rows below which a second thread costs more than it brings, and
-_THREAD = 4e5  # policy: nanoseconds of work below which it does
 _FEW_ROWS = 256  # policy: with fewer rows, the columns of a block are taken for rows
 _SMALL = 1000  # policy: up to this many points float64 costs next to nothing
 _DROWNED = 1e-4  # policy: float32 is used where its largest error is below this part of
@@ -46,9 +44,7 @@ _SAMPLE, _REMOTEST = 64, 4  # policy: points on which that is measured, and thos
 _ROUNDING = 1e-7  # rounding of a float32 value
 _TOLERATED = 5e-4  # policy: change of a decision value that float32 may make: half of the
 # tolerance that a machine is solved to
-_LARGEST_SINGLE = (
-    1e30  # rounding: kernel values above this leave float32 no room for sums
-)
+_LARGEST_SINGLE = 1e30  # rounding: values above this leave float32 no room for sums
 
 
 def prepare(
@@ -69,20 +65,23 @@ def prepare(
 
 
 def _diagonal_of(record: Any, norms: Vector) -> Vector:
-    """k(x, x) from squared norms, without compilation."""
+    """k(x, x) from squared norms, of a function of x·z."""
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for overflow
-        if not tiles.sees_distances(record):
-            diagonal: Vector = record.diagonal(norms)
-            return diagonal
-        value = np.zeros(1)
-        record.of_distances(value)  # all are at distance 0 from themselves
-        return np.full(norms.size, value[0])
+        diagonal: Vector = record.diagonal(norms)
+        return diagonal
+
+
+def _at_distance_0(record: Any) -> float:
+    """k(x, x), of a function of ‖x − z‖²: its formula runs without compilation too."""
+    value = np.zeros(1)
+    record.of_distances(value)
+    return float(value[0])
 
 
 def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArray[Any]:
     out, zero = np.empty(n, dtype), dtype.type(0.0)
     width = rows.shift.size if isinstance(rows, DenseRows) else rows.longest
-    grain = max(4 * _GRAIN, int(_THREAD / (1.0 + width)))
+    grain = max(4 * tiles.GRAIN, int(tiles.THREAD / (1.0 + width)))
     workers.spread(lambda a, b: squared_norms(rows, a, b, zero, out), n, grain)
     return out
 
@@ -113,7 +112,10 @@ class VectorGram:
         X, spread = thinned(X, spread, workers, centred=centred)
         self._given = kernel, spread, X
         self._record = kernel.compiled(spread.scale)
-        largest = float(np.abs(self.diagonal()).max(initial=0.0))
+        self._constant = _at_distance_0(self._record) if centred else None
+        largest = self._constant
+        if largest is None:
+            largest = float(np.abs(self.diagonal()).max(initial=0.0))
         if not isfinite(largest):
             msg = (
                 f"the {type(kernel).__name__.lower()} kernel overflows float64 on this "
@@ -221,6 +223,8 @@ class VectorGram:
 
     def diagonal(self) -> Vector:
         """K[i, i] in float64."""
+        if self._constant is not None:
+            return np.full(self.n, self._constant)
         norms = self._side(DOUBLE)[1]
         if self._index is not None:
             norms = norms[self._index]
@@ -253,34 +257,12 @@ class VectorGram:
     ) -> None:
         rows, cols = self._global(rows), self._global(cols)
         sides = self._side(dtype) * 2
-        _spread_product(
-            self._record, sides, rows, cols, coef, mode, out, _FIRST, self._workers
-        )
+        request = tiles.Request(self._record, sides, rows, cols, coef, mode, out, _FIRST)
+        self._workers.spread(request, rows.size, request.grain)
         self._count.add(rows.size * cols.size)
 
     def _global(self, index: Index) -> Index:
         return index if self._index is None else self._index[index]
-
-
-def _spread_product(
-    record: Any,
-    sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
-    index: Index,
-    cols: Index,
-    coef: Vector,
-    mode: int,
-    out: NDArray[Any],
-    places: Index,
-    workers: Workers,
-) -> None:
-    """One request, its rows spread over the threads."""
-    request = tiles.Request(record, sides, index, cols, coef, mode, out, places)
-    left = sides[0]
-    length = (
-        left.shift.size / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0
-    )
-    grain = int(_THREAD / ((1.0 + length) * max(1, cols.size)))
-    workers.spread(request, index.size, max(_GRAIN, grain))
 
 
 class VectorCross:
@@ -342,26 +324,31 @@ class VectorCross:
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """k(A[rows], B[cols]) into the top left corner of ``out``."""
-        _spread_product(
-            self._record, self._sides, rows, cols, _NO_COEF, tiles.STORE, out, _FIRST,
-            self._workers,
-        )  # fmt: skip
+        request = tiles.Request(
+            self._record, self._sides, rows, cols, _NO_COEF, tiles.STORE, out, _FIRST
+        )
+        self._workers.spread(request, rows.size, request.grain)
 
     def add(self, group: Group, out: NDArray[Any]) -> None:
         """``out[t, places[m]] += Σ_j k(A[t], B[start + j])·coef[m, j]``."""
         rows = np.arange(out.shape[0], dtype=np.intp)
         cols = np.arange(group.start, group.start + group.coef.shape[1], dtype=np.intp)
         coef, places = tiles.padded(group.coef, group.places)
-        _spread_product(
-            self._record, self._sides, rows, cols, coef, tiles.ADD, out, places,
-            self._workers,
-        )  # fmt: skip
+        request = tiles.Request(
+            self._record, self._sides, rows, cols, coef, tiles.ADD, out, places
+        )
+        self._workers.spread(request, rows.size, request.grain)
 
 
 def _both_single(A: Any, B: Any) -> bool:
     """Whether both are float32, and of one kind, so that they can be centred alike."""
     alike = isinstance(A, np.ndarray) == isinstance(B, np.ndarray)
     return bool(alike and A.dtype == SINGLE and B.dtype == SINGLE)
+
+
+def outputs_of(groups: Sequence[Group]) -> int:
+    """The number of sums that some groups add to."""
+    return 1 + max(int(group.places.max()) for group in groups)
 
 
 def _largest(groups: Sequence[Group], each: Vector) -> float:
@@ -394,4 +381,6 @@ def vector_expansion(
 def vector_diagonal(kernel: DotKernel, X: Any) -> Vector:
     """k(x, x) of every row, in float64."""
     record, (rows,) = prepare(kernel, spread_of(X), DOUBLE, X)
+    if tiles.sees_distances(record):
+        return np.full(X.shape[0], _at_distance_0(record))
     return _diagonal_of(record, _norms(rows, X.shape[0], DOUBLE, Workers(1)))

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from maxmargin.rows.records import Rows
 
 _NO_SUMS = np.empty((0, 0))
+GRAIN = 256  # policy: rows below which a second thread costs more than it brings, and
+THREAD = 4e5  # policy: nanoseconds of work below which it does
 ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
 _CACHE_BYTES = 1 << 19  # policy: a block of panels of this size stays in the L2 cache
 # Policy. With fewer columns, loading the rows again for every block shows (784 features,
@@ -269,6 +271,8 @@ def _uncached(loop: Any) -> Any:
 class Request:
     """All values of some rows, or their products: calls do it for slabs of the rows.
 
+    ``grain`` is the least number of rows of a slab that is worth a thread.
+
     Parameters
     ----------
     record : NamedTuple
@@ -303,6 +307,8 @@ class Request:
         self._dtype = norms.dtype
         self._shape = shape_of(left, d, self._dtype, cols.size)
         self._size = scratch_size(self._shape)
+        cost = d / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0
+        self.grain = max(GRAIN, int(THREAD / ((1.0 + cost) * max(1, cols.size))))
         self._product = compiled_for(record, product)
         self._record, self._sides, self._index, self._cols = record, sides, index, cols
         self._coef, self._mode, self._places = coef, mode, places
