@@ -15,6 +15,12 @@ from tests.unit.test_architecture import (
     module_name,
 )
 
+from maxmargin.estimators import MACHINES
+from maxmargin.kernels import KERNELS
+from maxmargin.losses import LOSSES
+from maxmargin.solvers import SOLVERS
+from maxmargin.solvers.linear import LINEAR_SOLVERS
+
 PACKAGES = sorted({path.parent for path in FILES})
 NAMES = [module_name(package / "__init__.py") for package in PACKAGES]
 
@@ -129,3 +135,55 @@ def test_own_types_are_asked_without_a_default():
 def test_any_becomes_rarer():
     count = sum(len(re.findall(r"\bAny\b", path.read_text("utf-8"))) for path in FILES)
     assert count <= ANY
+
+
+NAMES_OF = {
+    "kernel": {*KERNELS.names()},
+    "solver": {*SOLVERS.names(), *LINEAR_SOLVERS.names()},
+    "loss": {*LOSSES},
+    "machine": {*MACHINES.names(), *(entry.title for entry in MACHINES)},
+}
+# Where a name is compared or looked up, besides the registries: LIBSVM's words and
+# scikit-learn's, pictures, calibrators of the same name; and the default of "auto".
+DECIDING = {
+    "kernel": {
+        "cli.commands.inspect", "estimators.kernel.fit.probabilities",
+        "persist.libsvm_files.machines", "persist.libsvm_files.reader",
+        "persist.libsvm_files.writer", "tutorial._checks", "workflow.machines",
+    },
+    "solver": {
+        "estimators.kernel.fit.solver_choice", "persist.own_files.registry",
+        "theory.conversion",
+    },
+    "loss": {
+        "estimators.kernel.svc", "estimators.linear.l1_min_c",
+        "estimators.linear.machine", "persist.libsvm_files.machines",
+        "plots.canvas.support", "plots.loss", "theory.bounds",
+    },
+    "machine": {"theory.conversion"},
+}  # fmt: skip
+
+
+def decided(tree):
+    """Strings that a module compares with, or looks up in a table."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            asked = [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            asked = [key for key in node.keys if key is not None]
+        else:
+            continue
+        for one in asked:
+            yield from (c.value for c in ast.walk(one) if isinstance(c, ast.Constant))
+
+
+@pytest.mark.parametrize("noun", NAMES_OF)
+def test_a_name_is_decided_on_in_its_registry(noun):
+    """The referee has names of its own, as it shares nothing with what it judges."""
+    found = {
+        module_name(path).removeprefix("maxmargin.")
+        for path, tree in TREES.items()
+        if NAMES_OF[noun] & {value for value in decided(tree) if isinstance(value, str)}
+    }
+    found = {name for name in found if not name.startswith("_referee")}
+    assert found <= DECIDING[noun], found - DECIDING[noun]

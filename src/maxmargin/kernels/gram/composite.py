@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import NumericalError
-from maxmargin.kernels.gram.contract import Family
+from maxmargin.kernels.gram.contract import Family, NothingKept
 from maxmargin.kernels.gram.dot_products import VectorCross, VectorGram, vector_diagonal
 from maxmargin.kernels.gram.row_pairs import PairCross, PairGram, pair_diagonal
 from maxmargin.kernels.gram.tiles import weighted
@@ -179,7 +179,7 @@ def _expand(
     workers.spread(slab, rows.size, _GRAIN)
 
 
-class CompositeGram:
+class CompositeGram(NothingKept):
     """K over the rows of X, or over some of them (``subset``).
 
     Parameters

@@ -61,6 +61,15 @@ class Gram(Protocol):
     def diagonal(self) -> Vector:
         """K[i, i] for every point, in float64."""
 
+    design: Any  # these three as in NothingKept
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every row that is computed is kept."""
+
+    def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+        """The whole matrix, if it is kept as one."""
+
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """Write K[rows, cols] into ``out[:len(rows), :len(cols)]``, in out's dtype."""
 
@@ -77,6 +86,21 @@ class Gram(Protocol):
     @property
     def n_kernel(self) -> int:
         """Number of kernel values computed so far."""
+
+
+class NothingKept:
+    """Base of Grams: the answers of one that keeps neither values nor rows."""
+
+    design: Any = None  # the rows as the matrix of a linear machine, where K = XX'
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every row that is computed is kept."""
+        return False
+
+    def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
+        """The whole matrix, if it is kept as one; to be read, not written."""
+        return None
 
 
 class SourceGram(Gram, Protocol):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from maxmargin.kernels.gram.contract import NothingKept
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -41,7 +43,7 @@ def sums_by_place(place: Index, values: Vector, size: int) -> Vector:
     return total
 
 
-class CopiedGram:
+class CopiedGram(NothingKept):
     """The kernel matrix of points that are copies of others: K[place, place].
 
     Solvers that can merge copies ask for ``distinct``

@@ -10,6 +10,7 @@ import numpy as np
 
 from maxmargin.errors import NumericalError
 from maxmargin.kernels.gram import tiles
+from maxmargin.kernels.gram.contract import NothingKept
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.compress import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.rows.records import (
@@ -86,7 +87,7 @@ def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArra
     return out
 
 
-class VectorGram:
+class VectorGram(NothingKept):
     """K over the rows of X, or over some of them (``subset``).
 
     Parameters

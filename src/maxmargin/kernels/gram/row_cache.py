@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import njit
+from maxmargin.kernels.gram.contract import NothingKept
 from maxmargin.kernels.gram.mirror import mirror
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ _gather = njit(_gather)
 _add_rows = njit(_add_rows, fastmath={"contract"})
 
 
-class StoredGram:
+class StoredGram(NothingKept):
     """A Gram that keeps the rows of points that move, in one precision.
 
     Rows are kept as long as there is room; then the others are computed whenever they
@@ -133,7 +134,7 @@ class StoredGram:
     @property
     def design(self) -> Any:
         """Those of the Gram that it keeps values of."""
-        return getattr(self._gram, "design", None)
+        return self._gram.design
 
     @property
     def n_kernel(self) -> int:

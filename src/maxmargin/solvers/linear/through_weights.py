@@ -182,7 +182,7 @@ def _suits(problem: Problem) -> bool:
     fitting = problem.sums in ((), (0.0,)) and not problem.hard
     if not fitting or problem.n <= FEW:
         return False
-    design = getattr(problem.gram, "design", None)
+    design = problem.gram.design
     return design is not None and design.width <= WIDE
 
 

@@ -35,11 +35,9 @@ def whole_matrix(problem: Problem, state: State) -> NDArray[Any] | None:
     """The kernel matrix of all points, if W is everything and somebody keeps it."""
     if not state.complete or problem.ridge.any():
         return None
-    keeper: Any = getattr(problem.gram, "whole", None)
-    if keeper is None or not np.array_equal(state.members, np.arange(problem.n)):
+    if not np.array_equal(state.members, np.arange(problem.n)):
         return None
-    table: NDArray[Any] | None = keeper(state.memory.dtype)
-    return table
+    return problem.gram.whole(state.memory.dtype)
 
 
 def exchange(
@@ -104,7 +102,7 @@ def admits_all(n: int, cost: float) -> bool:
 def _takes_all(problem: Problem, state: State) -> bool:
     """Whether one block for all points, once and for all, is the quickest."""
     gram: Any = problem.gram
-    stored = getattr(gram, "keeps_all", False) and gram.cost <= CHEAP
+    stored = gram.keeps_all and gram.cost <= CHEAP
     few = problem.n <= SMALL if stored else admits_all(problem.n, gram.cost)
     return few and state.memory.size >= problem.n
 

@@ -124,8 +124,7 @@ def _matrix(gram: Any, everyone: Index) -> Vector:
 
     The solver writes the diagonal into it, which one that is kept has already.
     """
-    keeper: Any = getattr(gram, "whole", None)
-    K: Vector | None = None if keeper is None else keeper(DOUBLE)
+    K: Vector | None = gram.whole(DOUBLE)
     if K is None:
         K = np.empty((gram.n, gram.n))
         gram.block(everyone, everyone, K)
