@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Vector
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
     from maxmargin.estimators.kernel.prediction import Fitted
+    from maxmargin.kernels import Kernel
     from maxmargin.problem import Problem
     from maxmargin.solvers.base import Observer, Snapshot
 
@@ -204,6 +205,12 @@ class KernelMachine(Machine):
         coef = weights(checked_model(self))
         (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
         return coef
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel object that ``kernel`` and its parameters stand for; read-only."""
+        check_is_fitted(self)
+        return kernel_of(self, self.gamma_)
 
     @property
     def _gamma(self) -> float:
