@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from maxmargin.kernels.gram.contract import Unkept
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from maxmargin.kernels.gram.contract import Gram
 
 
-class ShiftedGram:
+class ShiftedGram(Unkept):
     """The kernel matrix of k(x, z) + 1, made from that of k."""
 
     def __init__(self, gram: Gram) -> None:
