@@ -17,7 +17,7 @@ from sklearn.svm import SVC, LinearSVR
 from maxmargin._referee import Certification, certify, tables
 from maxmargin.certificate import Certificate
 from maxmargin.errors import InputError, NumericalError
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 from maxmargin.problem import Model, c_svc, model_of, objective, violation
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "precomputed", "callable"]
@@ -626,7 +626,7 @@ def test_no_fitted_kernel_machine(model, missing):
 # Two independent formulas: problem.py and the referee
 
 
-class ArrayGram(NothingKept):
+class ArrayGram(Unkept):
     """A kernel matrix that is there as a whole."""
 
     precisions = (np.dtype(np.float64),)

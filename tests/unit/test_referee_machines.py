@@ -20,7 +20,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from maxmargin._referee import certify
 from maxmargin.errors import InputError
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 from maxmargin.problem import (
     epsilon_svr,
     imbalance,
@@ -301,7 +301,7 @@ def test_nu_svc_of_two_points():
 # Two independent formulas: problem/ and the referee
 
 
-class ArrayGram(NothingKept):
+class ArrayGram(Unkept):
     """A kernel matrix that is there as a whole."""
 
     precisions = (np.dtype(np.float64),)

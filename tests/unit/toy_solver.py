@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 from maxmargin.problem import Problem, c_svc, model_of, objective, violation
 from maxmargin.solvers.base import Measures, Snapshot, Status
 
 
-class DenseGram(NothingKept):
+class DenseGram(Unkept):
     """K as an array, asked through the Gram contract."""
 
     precisions = (np.dtype(np.float64),)

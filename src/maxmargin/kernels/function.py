@@ -32,7 +32,7 @@ def kernel(function: Callable[[Any, Any], float]) -> FunctionKernel:
 
     The function is compiled by Numba when the kernel is first evaluated, with the
     globals and closures of that moment, once for each decoration and process: nothing
-    is cached on disk, so an edited function is never answered by its former self. It
+    is cached on disk, so old code never runs in the place of an edited function. It
     sees two read-only float64 rows; sparse rows are written out for it.
 
     Parameters
@@ -110,15 +110,15 @@ class FunctionKernel(PairKernel):
     # --- for Gram matrices ----------------------------------------------------------
 
     def compiled_pair(self) -> Any:
-        """The function, compiled."""
+        """Return the compiled function."""
         return self._compiled().pair
 
     def compiled_product(self) -> Any:
-        """:func:`~maxmargin.kernels.gram.pair_tiles.function_product` of it."""
+        """Return its :func:`~maxmargin.kernels.gram.pair_tiles.function_product`."""
         return self._compiled().product
 
     def compiled_diagonal(self) -> Any:
-        """:func:`~maxmargin.kernels.gram.pair_tiles.function_diagonal` of it."""
+        """Return its :func:`~maxmargin.kernels.gram.pair_tiles.function_diagonal`."""
         return self._compiled().diagonal
 
     def _compiled(self) -> _Compiled:
@@ -130,10 +130,10 @@ class FunctionKernel(PairKernel):
                 function_product,
             )
 
-            with _lock:  # several threads may meet here; one compiles
+            with _lock:  # of several threads, one compiles
                 built = self._built
                 if built is None:
-                    # Loops of its own: those of one function shall not outlive it.
+                    # Loops of its own, which are freed with the function.
                     built = _Compiled(
                         compiled_pair(self.function),
                         uncached(function_product),
@@ -145,7 +145,7 @@ class FunctionKernel(PairKernel):
     # --- pickling -------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By reference where that finds this very object, else by value."""
+        """By reference where the name leads to this very object, else by value."""
         module, name = self.function.__module__, self.function.__qualname__
         if module != "__main__" and _found(sys.modules.get(module), name) is self:
             return _imported, (module, name)
@@ -153,7 +153,7 @@ class FunctionKernel(PairKernel):
 
 
 def _cloudpickle() -> Any:
-    """The cloudpickle that joblib uses: its own up to version 1.5, then a dependency."""
+    """Return joblib's cloudpickle: its own up to version 1.5, then a dependency."""
     try:
         return importlib.import_module("joblib.externals.cloudpickle")
     except ModuleNotFoundError:

@@ -1,7 +1,7 @@
-"""What a kernel object may be called with: rows of finite numbers, dense or sparse.
+"""Rows that a kernel object may be called with: finite numbers, dense or sparse.
 
 Estimators check their rows themselves (:mod:`maxmargin.validation`); these checks are
-for those who evaluate a kernel by hand. Nothing that is passed in is changed.
+for kernel objects that a user calls. Arguments are never changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from maxmargin.errors import InputError, InputTypeError
 
 
 def checked_rows(X: Any, name: str) -> Any:
-    """X as a C-contiguous float32 or float64 array, or CSR that can be trusted."""
+    """Return X as a C-contiguous float32 or float64 array, or CSR to be trusted."""
     rows = _sparse(X, name) if sp.issparse(X) else _dense(X, name)
     if rows.shape[1] == 0:
         msg = f"{name} has no features (shape {rows.shape}); give rows of numbers"
@@ -28,7 +28,7 @@ def checked_rows(X: Any, name: str) -> Any:
 
 
 def checked_pair(A: Any, B: Any) -> tuple[Any, Any]:
-    """Both arguments of k(A, B), with as many features; B is A when it is None."""
+    """Return both arguments of k(A, B), with as many features; without B it is A."""
     left = checked_rows(A, "A")
     right = left if B is None or B is A else checked_rows(B, "B")
     if left.shape[1] != right.shape[1]:

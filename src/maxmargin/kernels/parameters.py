@@ -1,4 +1,4 @@
-"""What a parameter of a kernel object may be; each refusal is one sentence."""
+"""Checks of the parameters of kernel objects; each refusal is one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maxmargin.errors import InputError, InputTypeError
 
 
 def number(kind: str, name: str, value: Any) -> float:
-    """A finite number."""
+    """Return a finite number."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         msg = f"{kind}({name}={value!r}): {name} must be a number"
         raise InputTypeError(msg)
@@ -27,7 +27,7 @@ def number(kind: str, name: str, value: Any) -> float:
 
 
 def positive(kind: str, name: str, value: Any) -> float:
-    """A finite number above 0."""
+    """Return a finite number above 0."""
     found = number(kind, name, value)
     if found <= 0.0:
         msg = f"{kind}({name}={value!r}): {name} must be positive"
@@ -36,7 +36,7 @@ def positive(kind: str, name: str, value: Any) -> float:
 
 
 def whole(kind: str, name: str, value: Any) -> int:
-    """An integer from 1 on."""
+    """Return an integer from 1 on."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         msg = f"{kind}({name}={value!r}): {name} must be an integer"
         raise InputTypeError(msg)

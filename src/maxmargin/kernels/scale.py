@@ -26,7 +26,7 @@ def gamma_of(
 
 
 def _scaled(values: NDArray[Any], exponent: int) -> NDArray[np.float64]:
-    """2ᵉ·values in float64; by a product, where 2ᵉ is a normal number."""
+    """Return 2ᵉ·values in float64; by a product, where 2ᵉ is a normal number."""
     if abs(exponent) < 1000:
         scaled: NDArray[np.float64] = values * np.float64(math.ldexp(1.0, exponent))
         return scaled
@@ -37,10 +37,10 @@ def scale_gamma(X: Any, weight: NDArray[np.float64] | None = None) -> float:
     r"""``gamma="scale"``: 1 / (n_features · Var X), or 1 for constant X.
 
     The variance is that of all values, the zeros of sparse rows among them, in
-    float64 whatever the dtype of X; a row of weight 2 counts as two rows, one without
-    weight not at all. It is taken of :math:`2^{-e}X` with :math:`2^e` just above the
-    largest value, so that squares neither overflow nor vanish; only a γ that is itself
-    not representable is refused.
+    float64 whatever the dtype of X; a row of weight 2 counts as two rows, and a row
+    without weight does not count. It is computed of :math:`2^{-e}X` with :math:`2^e` just
+    above the largest value, so that squares neither overflow nor vanish; only a γ that
+    is itself not representable is refused.
     """
     count = np.ones(X.shape[0])
     if weight is not None:

@@ -208,7 +208,7 @@ class KernelMachine(Machine):
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel object that the fit used, its parameters settled."""
+        """The kernel object that ``kernel`` and its parameters stand for; read-only."""
         check_is_fitted(self)
         return kernel_of(self, self.gamma_)
 

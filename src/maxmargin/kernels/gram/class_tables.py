@@ -1,9 +1,8 @@
-"""Kernel values of one-vs-one training: what pairs of classes have in common.
+"""Kernel values of one-vs-one training that several pairs of classes share.
 
-The values between points of one class are wanted by every pair that class takes part in:
-they are computed once for the whole fit (:class:`ClassTables`) and shared, read-only, by
-all pairs and threads. Each pair keeps rows of its own
-(:mod:`maxmargin.kernels.gram.row_cache`).
+Every pair of classes needs the values between points of one class: they are computed
+once for the whole fit (:class:`ClassTables`) and shared, read-only, by all pairs and
+threads. Each pair keeps rows of its own (:mod:`maxmargin.kernels.gram.row_cache`).
 """
 
 from __future__ import annotations
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index
     from maxmargin.parallel import Workers
 
-_COMMON = 2000  # points of a class up to which most pairs want most of its values
-_MOMENT = 1 << 20  # work of all kernel values together that is over in a millisecond
-_BRIEF = 1 << 16  # work of the kernel values of a pair that is little beside its calls
+_COMMON = 2000  # policy: points of a class up to which most pairs need most of its values
+_MOMENT = 1 << 20  # policy: nanoseconds of work on all kernel values; a fit with less
+# keeps none, and works in one thread
+_BRIEF = 1 << 16  # policy: nanoseconds of work on the kernel values of a pair; with less,
+# pairs are mostly Python and work in one thread
 
 
 class ClassTables:
@@ -64,11 +65,11 @@ class ClassTables:
 
 
 class PairGrams:
-    """The Grams of all pairs of classes, sharing what they have in common.
+    """The Grams of all pairs of classes, which share the tables of the classes.
 
     A quarter of the memory is for the tables of the classes, the rest for the pairs at
     work: each has an eighth for its rows and an eighth for its working set, at most.
-    How many are at work never changes what a pair computes.
+    The number of pairs at work never changes the results of a pair.
 
     Parameters
     ----------
@@ -94,9 +95,9 @@ class PairGrams:
             1, int(0.75 * cache_bytes) // max(1, 2 * min(largest, self.share))
         )
         tables = sum(size * size for size in sizes) * self._dtype.itemsize
-        # Where all values take a moment, a thread takes longer, and so does keeping them.
+        # Where all values take a moment, starting a thread or keeping them takes longer.
         self._keeps = gram.cost > 0.0 and gram.cost * sum(sizes) ** 2 > _MOMENT
-        # Brief pairs are mostly Python, of which threads would only wait for each other.
+        # Brief pairs are mostly Python, where threads would only wait for each other.
         brief = gram.cost * (2.0 * sum(sizes) / len(sizes)) ** 2 <= _BRIEF
         if (not self._keeps or brief) and gram.cost > 0.0:
             self.at_once = 1
@@ -116,8 +117,8 @@ class PairGrams:
     def pair(self, first: int, second: int) -> tuple[Index, Any]:
         """The points of two classes, those of the first in front, and their Gram.
 
-        A thread lends all its pairs the same memory, for fresh memory is dear: the
-        Gram of the pair before must have been told to forget.
+        A thread lends all its pairs the same memory, because fresh memory is slow:
+        ``forget`` of the Gram of the pair before must have been called.
         """
         index = np.concatenate([self._members[first], self._members[second]])
         part = self._gram.subset(index, self._dtype)

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin.errors import NumericalError
-from maxmargin.kernels.gram.contract import Family, NothingKept
+from maxmargin.kernels.gram.contract import Family, Unkept
 from maxmargin.kernels.gram.dot_products import VectorCross, VectorGram, vector_diagonal
 from maxmargin.kernels.gram.row_pairs import PairCross, PairGram, pair_diagonal
 from maxmargin.kernels.gram.tiles import weighted
@@ -54,11 +54,11 @@ SERVICES = {
     Family.DOTS: Service(VectorGram, VectorCross, vector_diagonal),
     Family.PAIRS: Service(PairGram, PairCross, pair_diagonal),
 }
-"""Those of the kernels that can be leaves."""
+"""The services of the families that leaves belong to."""
 
 
 class _Blocks(Protocol):
-    """What the leaves of a composite can do."""
+    """Blocks of values of one leaf."""
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None: ...
 
@@ -179,7 +179,7 @@ def _expand(
     workers.spread(slab, rows.size, _GRAIN)
 
 
-class CompositeGram(NothingKept):
+class CompositeGram(Unkept):
     """K over the rows of X, or over some of them (``subset``).
 
     Parameters
@@ -212,8 +212,8 @@ class CompositeGram(NothingKept):
     def _single_is_safe(self) -> bool:
         """Whether float32 can hold the values, and tells points apart.
 
-        K[i, i] + K[j, j] − 2K[i, j] is what a step divides by: on a sample of points,
-        float32 values must not be off by more than a small part of it.
+        A step divides by K[i, i] + K[j, j] − 2K[i, j]: on a sample of points, float32
+        values must not be off by more than a small part of it.
         """
         if any(SINGLE not in gram.precisions_for(self.n) for gram in self._grams):
             return False

@@ -4,9 +4,8 @@ A :class:`Gram` is K over the n points of one problem. It is never stored as a w
 unless it is small (:mod:`maxmargin.kernels.gram.row_cache`): a solver asks for blocks of
 values, or for products in which the values are made, used and forgotten. Which one serves
 a kernel depends on its :class:`Family`. The implementations are
-:class:`~maxmargin.kernels.gram.dot_products.VectorGram` (compiled kernels of dot
-products),
-:class:`~maxmargin.kernels.gram.row_pairs.PairGram` (compiled kernels of pairs of rows),
+:class:`~maxmargin.kernels.gram.dot_products.VectorGram` (kernels of dot products),
+:class:`~maxmargin.kernels.gram.row_pairs.PairGram` (kernels of pairs of rows),
 :class:`~maxmargin.kernels.gram.composite.CompositeGram` (sums and products of those),
 :class:`~maxmargin.kernels.gram.table.TableGram` (precomputed) and
 :class:`~maxmargin.kernels.gram.table.CallableGram` (a Python function).
@@ -53,22 +52,21 @@ class Gram(Protocol):
 
     n: int
     precisions: tuple[np.dtype[Any], ...]
-
-    @property
-    def cost(self) -> float:
-        """Work of one value, in units of about a nanosecond; 0 where it is a look-up."""
-
-    def diagonal(self) -> Vector:
-        """K[i, i] for every point, in float64."""
-
-    design: Any  # these three as in NothingKept
+    design: Any  # this and the next two as in :class:`Unkept`
 
     @property
     def keeps_all(self) -> bool:
-        """Whether every row that is computed is kept."""
+        """Whether there is room for the whole matrix."""
 
     def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-        """The whole matrix, if it is kept as one."""
+        """The matrix itself, not to be changed, where it is kept in this precision."""
+
+    @property
+    def cost(self) -> float:
+        """Work of one value, in units of about a nanosecond; 0 where it is looked up."""
+
+    def diagonal(self) -> Vector:
+        """K[i, i] for every point, in float64."""
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """Write K[rows, cols] into ``out[:len(rows), :len(cols)]``, in out's dtype."""
@@ -88,23 +86,22 @@ class Gram(Protocol):
         """Number of kernel values computed so far."""
 
 
-class NothingKept:
-    """Base of Grams: the answers of one that keeps neither values nor rows."""
+class Unkept:
+    """The answers of a Gram that keeps no values, and is not XX' of a linear machine.
 
-    design: Any = None  # the rows as the matrix of a linear machine, where K = XX'
+    Solvers ask every Gram for these three.
+    """
 
-    @property
-    def keeps_all(self) -> bool:
-        """Whether every row that is computed is kept."""
-        return False
+    design: Any = None  # the points as rows of a linear machine, where K is XX'
+    keeps_all = False  # whether there is room for the whole matrix
 
     def whole(self, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-        """The whole matrix, if it is kept as one; to be read, not written."""
+        """The matrix itself, not to be changed, where it is kept in this precision."""
         return None
 
 
 class SourceGram(Gram, Protocol):
-    """A Gram that can be divided: what a fit asks, to hand parts of it to solvers."""
+    """A Gram that can be divided: fits hand parts of it to solvers."""
 
     def precisions_for(self, n: int) -> tuple[np.dtype[Any], ...]:
         """The precisions in which n of the points are worth asking for."""

@@ -1,4 +1,4 @@
-"""Points of which some are copies: their kernel matrix, from that of the distinct."""
+"""The kernel matrix of points with copies, from that of the distinct points."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def distinct_points(first: Index, points: Index) -> tuple[Index, Index]:
-    """Of some points those that are no copies of others among them, and whose all are.
+    """Find the distinct ones of some points, and their places for all of them.
 
     Parameters
     ----------
     first : ndarray of int
         For every point there is, the first that equals it.
     points : ndarray of int
-        Those that are meant.
+        Some of the points.
 
     Returns
     -------
@@ -37,25 +37,24 @@ def distinct_points(first: Index, points: Index) -> tuple[Index, Index]:
 
 
 def sums_by_place(place: Index, values: Vector, size: int) -> Vector:
-    """What all copies of each of ``size`` points have together."""
+    """Add up the values of all copies of each of ``size`` points."""
     sums: Any = np.bincount(place, weights=values, minlength=size)
     total: Vector = sums
     return total
 
 
-class CopiedGram(NothingKept):
+class CopiedGram(Unkept):
     """The kernel matrix of points that are copies of others: K[place, place].
 
-    Solvers that can merge copies ask for ``distinct``
-    (:class:`~maxmargin.solvers.distinct.Distinct`); to everybody else this is the matrix
-    of all points.
+    :class:`~maxmargin.solvers.distinct.Distinct`, which merges copies, reads
+    ``distinct``; for all other solvers this is the matrix of all points.
 
     Parameters
     ----------
     gram : Gram
         Of the distinct points.
     place : ndarray of shape (n,)
-        Which of them every point is.
+        For every point its number among the distinct points.
     """
 
     def __init__(self, gram: Gram, place: Index) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from maxmargin.errors import NumericalError
 from maxmargin.kernels.gram import tiles
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.compress import both_thinned, sparse_spread, thinned, used_columns
 from maxmargin.rows.records import (
@@ -87,7 +87,7 @@ def _norms(rows: Rows, n: int, dtype: np.dtype[Any], workers: Workers) -> NDArra
     return out
 
 
-class VectorGram(NothingKept):
+class VectorGram(Unkept):
     """K over the rows of X, or over some of them (``subset``).
 
     Parameters
@@ -167,7 +167,7 @@ class VectorGram(NothingKept):
         return apart.size == 0 or error < _DROWNED * float(np.median(apart))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what is made again from the rows when it is wanted."""
+        """Without arrays that are made again from the rows on first use."""
         kept = {**self.__dict__, "_sides": {}}
         kept.pop("design", None)
         return kept
@@ -202,8 +202,8 @@ class VectorGram(NothingKept):
     def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> VectorGram:
         """The kernel matrix of the points ``index``, with a counter of its own.
 
-        It works in one thread: subsets are what is spread over threads. ``dtype`` is
-        the precision in which it begins.
+        It works in one thread: subsets themselves are spread over threads. ``dtype``
+        is the precision in which it begins.
         """
         part = self.narrowed(index)
         part._workers = Workers(1)
@@ -234,7 +234,7 @@ class VectorGram(NothingKept):
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """K[rows, cols] into the top left corner of ``out``, in its dtype."""
         # K is symmetric. Few rows would not make up for the panels of many columns; but
-        # what is turned is written across the lines of memory.
+        # turned values are written across the lines of memory.
         if rows.size < min(_FEW_ROWS, cols.size):
             self._product(cols, rows, _NO_COEF, out, out.dtype, tiles.TURN)
         else:
@@ -317,7 +317,7 @@ class VectorCross:
         )
 
     def too_far(self) -> Index:
-        """Rows of A whose squared norms the precision has no room for."""
+        """Rows of A with squared norms too large for the precision."""
         norms = self._sides[1]
         if norms.dtype == DOUBLE:
             return np.empty(0, np.intp)

@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 25  # policy: but no block is larger than this, if it is not 
 
 
 class Layout(NamedTuple):
-    """How columns are held; every number is fixed by d and the kind of kernel."""
+    """The layout of columns; every number is fixed by d and the kind of kernel."""
 
     d: int
     width: int  # columns that are interleaved; 1 where rows are written out one by one

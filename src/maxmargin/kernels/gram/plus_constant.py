@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 
 if TYPE_CHECKING:
     import numpy as np
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from maxmargin.kernels.gram.contract import Gram
 
 
-class ShiftedGram(NothingKept):
+class ShiftedGram(Unkept):
     """The kernel matrix of k(x, z) + 1, made from that of k."""
 
     def __init__(self, gram: Gram) -> None:

@@ -1,9 +1,8 @@
 """Kernel rows that are computed once and kept, where there is memory for them.
 
-What is asked for again and again (the rows of points that move) is kept
-(:class:`StoredGram`); a problem small enough to keep its whole matrix computes no value
-twice. Whether something is stored depends on sizes alone, so results do not depend on
-threads.
+Solvers ask again and again for the rows of points that move: :class:`StoredGram` keeps
+them. A problem small enough to keep its whole matrix computes no value twice. Whether
+something is stored depends on sizes alone, so results do not depend on threads.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.kernels.gram.contract import NothingKept
 from maxmargin.kernels.gram.mirror import mirror
 
 if TYPE_CHECKING:
@@ -22,10 +20,11 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
 
-SMALL = 2560  # points whose whole matrix is soon computed: 26 MB in float32
-CHEAP = 16.0  # cost of a kernel value up to which nobody counts them, of so few points
-_BESIDE = 1 << 20  # values that are computed beside the table at a time
-DEAR = 3.0  # cost of a kernel value above which keeping it beats computing it again
+SMALL = 2560  # policy: points up to which the whole matrix is kept: 26 MB in float32
+CHEAP = 16.0  # policy: cost of a kernel value, in nanoseconds, up to which it is computed
+# before it is needed, for so few points
+_BESIDE = 1 << 20  # policy: values that are computed beside the table at a time: 8 MB
+DEAR = 3.0  # policy: cost above which keeping a value beats computing it again
 
 
 def _gather(table, slots, cols, out):
@@ -55,7 +54,7 @@ _gather = njit(_gather)
 _add_rows = njit(_add_rows, fastmath={"contract"})
 
 
-class StoredGram(NothingKept):
+class StoredGram:
     """A Gram that keeps the rows of points that move, in one precision.
 
     Rows are kept as long as there is room; then the others are computed whenever they
@@ -69,16 +68,16 @@ class StoredGram(NothingKept):
         it answers itself in the other.
     own : tuple of two ndarrays, optional
         Tables of the two classes that make up the points: first those of one class,
-        then those of the other. What they hold is not computed again. They come with
+        then those of the other. Their values are not computed again. They come with
         room for all rows.
     space : ndarray, optional
-        Memory to keep the rows in. It is lent: until :meth:`forget` nobody else may
+        Memory to keep the rows in. It is lent: until :meth:`forget` no other Gram may
         write to it.
     room : int, optional
         Rows that may be kept; all by default.
     eager : bool
-        Whether rows of which a block shows some values are computed whole and kept too:
-        if several problems share them, somebody will want them.
+        Whether a row is computed whole and kept when a block asks for some of its
+        values: several problems that share the Gram will need it.
     """
 
     def __init__(
@@ -106,8 +105,8 @@ class StoredGram(NothingKept):
     def __getstate__(self) -> dict[str, Any]:
         """Values are left behind when pickled: they can be computed again.
 
-        Whose rows there were is not: sums over kept and other rows have bits of their
-        own, and a run that goes on from a copy must keep the same ones.
+        The numbers of the kept rows are not: sums over kept and other rows have bits
+        of their own, and a run that goes on from a copy must have the same bits.
         """
         kept = {**self.__dict__, "_space": None}
         for gone in ("_lock", "_table", "_slot", "_used"):
@@ -124,7 +123,7 @@ class StoredGram(NothingKept):
         self._lock = threading.Lock()
 
     def _restore(self) -> None:
-        """Compute the rows that there were before a pickle."""
+        """Compute the rows that were kept before a pickle."""
         if self._owed.size:
             with self._lock:
                 owed, self._owed = self._owed, np.empty(0, np.intp)
@@ -133,7 +132,7 @@ class StoredGram(NothingKept):
 
     @property
     def design(self) -> Any:
-        """Those of the Gram that it keeps values of."""
+        """That of the Gram whose values it keeps."""
         return self._gram.design
 
     @property
@@ -150,7 +149,7 @@ class StoredGram(NothingKept):
     def _in_order(self) -> bool:
         """Whether every point has the row of its number: a full table is the matrix.
 
-        Not where few of many rows will be wanted. Scattered over a large table they
+        Not where few of many rows will be needed. Scattered over a large table they
         would touch all of its pages, and fresh memory costs more than the values
         (one class of mnist, 1,000 rows of 10,000: 0.7 s of 1.1).
         """
@@ -167,11 +166,11 @@ class StoredGram(NothingKept):
         return precisions
 
     def subset(self, index: Index, dtype: np.dtype[Any] | None = None) -> Any:
-        """The matrix of the points ``index``, of which nothing is kept here."""
+        """The matrix of the points ``index``, without the rows that are kept here."""
         return self._gram.subset(index, dtype)
 
     def narrowed(self, index: Index) -> Any:
-        """The matrix of the points ``index``, of which nothing is kept here."""
+        """The matrix of the points ``index``, without the rows that are kept here."""
         return self._gram.narrowed(index)
 
     def forget(self) -> None:
@@ -307,10 +306,10 @@ class StoredGram(NothingKept):
 def binary_gram(gram: Any, cache_bytes: int, *, again: bool = False) -> tuple[Any, int]:
     """The Gram of a single problem, and the memory left for its working set.
 
-    A small matrix is kept where its values are cheap, or will be wanted ``again``, by
-    folds or for another C: then nobody has to choose whose rows are worth having (1,200
-    points of covtype: a fifth of the values, 0.4 of the time). Where values are dear,
-    half of the memory is for rows.
+    A small matrix is kept where its values are cheap, or will be needed ``again``, by
+    folds or for another C: then the solver need not choose rows that are worth having
+    (1,200 points of covtype: a fifth of the values, 0.4 of the time). Where values are
+    dear, half of the memory is for rows.
     """
     row = gram.n * gram.precisions[0].itemsize
     room = min(gram.n, cache_bytes // 2 // row)

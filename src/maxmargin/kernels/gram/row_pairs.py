@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InputError
 from maxmargin.kernels.gram import pair_tiles, tiles
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 from maxmargin.parallel import Tally, Workers
 from maxmargin.rows.records import CsrRows, DenseRows, Rows, frozen, rows_of
 
@@ -31,7 +31,7 @@ _SAMPLE = 64  # policy: rows on which a function is tested for symmetry
 _SPARSE = 8  # policy: features for each stored value from which merging beats writing out
 
 
-class PairGram(NothingKept):
+class PairGram(Unkept):
     """K over the rows of X, or over some of them (``subset``).
 
     Parameters

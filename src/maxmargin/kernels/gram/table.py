@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin._jit import njit
 from maxmargin.errors import InputError
-from maxmargin.kernels.gram.contract import NothingKept
+from maxmargin.kernels.gram.contract import Unkept
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ def _table_apply(K, rows, cols, coef, out):
         out[t] += total
 
 
-class TableGram(NothingKept):
+class TableGram(Unkept):
     """A precomputed, symmetric kernel matrix, as it is: no copy, no float32."""
 
     precisions = (np.dtype(np.float64),)
@@ -84,7 +84,7 @@ class TableGram(NothingKept):
         return index if self._index is None else self._index[index]
 
 
-class CallableGram(NothingKept):
+class CallableGram(Unkept):
     """The matrix of a Python function ``k(A, B)`` → (len(A), len(B)) array.
 
     Problems of one fit may be spread over threads. The function need not be ready for

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _NO_SUMS = np.empty((0, 0))
 GRAIN = 256  # policy: rows below which a second thread costs more than it brings, and
 THREAD = 4e5  # policy: nanoseconds of work below which it does
-ADD, STORE, TURN = 0, 1, 2  # what becomes of the values
+ADD, STORE, TURN = 0, 1, 2  # the modes of ``product``
 _CACHE_BYTES = 1 << 19  # policy: a block of panels of this size stays in the L2 cache
 # Policy. With fewer columns, loading the rows again for every block shows (784 features,
 # dense: 17 % of the time at 128). From a larger cache sparse rows take panels slowly.
@@ -71,7 +71,7 @@ def panel_columns(d: int, dtype: Any) -> int:
 
 
 class Shape(NamedTuple):
-    """How one request is cut into tiles; every number is fixed by data and precision."""
+    """The division of a request into tiles; every number is fixed by data, precision."""
 
     d: int
     group: int  # rows of a tile
@@ -96,10 +96,10 @@ def scratch_size(shape: Shape) -> int:
 
 
 def padded(coef: NDArray[Any], places: NDArray[Any]) -> tuple[Any, Any]:
-    """Several lines of coefficients as ``product`` wants them, and their places.
+    """Lay several lines of coefficients out for ``product``, with their places.
 
-    With zeros up to whole tiles of lines and whole vectors of columns, and places −1 of
-    lines that do not count. One line is left as it is.
+    Zeros fill whole tiles of lines and whole vectors of columns; added lines have the
+    place −1, which means that they do not count. One line is left as it is.
     """
     lines, columns = coef.shape
     if lines == 1:

@@ -1,4 +1,4 @@
-"""Kernels on paper: feature maps written out, and Mercer's condition tested.
+"""The mathematics of kernels: feature maps written out, and Mercer's condition tested.
 
 - :mod:`~maxmargin.kernels.maths.feature_map`: φ with φ(x)·φ(z) = k(x, z).
 - :mod:`~maxmargin.kernels.maths.dot_series`: kernels as power series of x·z.

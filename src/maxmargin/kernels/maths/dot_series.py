@@ -1,4 +1,4 @@
-r"""Kernels that are power series of the dot product, and what cutting one off costs.
+r"""Kernels that are power series of the dot product, and the error of cutting one off.
 
 .. math:: k(x, z) = \sum_g e^{-\gamma_g(\|x\|^2 + \|z\|^2)} \sum_j a_{gj}\,(x·z)^j,
           \qquad a_{gj} \ge 0
@@ -175,7 +175,7 @@ class Bounds(NamedTuple):
 def remainder(
     kernel: Kernel, order: int, dots: Matrix, left: Vector, right: Vector
 ) -> Bounds:
-    """What cutting off the Gaussians of a kernel at ``order`` costs at most.
+    """Bound the error of cutting off the Gaussians of a kernel at ``order``.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ from maxmargin.kernels.parameters import whole
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Matrix, Vector
 
-_LARGEST = 10**6  # components; φ of a thousand rows would take 8 GB beyond
-_VALUES = 1 << 21  # of the monomials of one degree worked on at a time: 16 MB
+_LARGEST = 10**6  # policy: components; φ of a thousand rows would take 8 GB beyond
+_VALUES = 1 << 21  # policy: values of monomials of one degree worked on at a time: 16 MB
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -58,7 +58,7 @@ def feature_map(kernel: Kernel, n_features: int, order: int | None = None) -> Fe
         Features d of a row x.
     order : int, optional
         Degree at which each Gaussian is cut off, from 0 to 170; for kernels that hold
-        one, and for no others. What this costs says :meth:`FeatureMap.error_bound`. It
+        one, and for no others. :meth:`FeatureMap.error_bound` bounds the error. It
         grows with γ‖x‖·‖z‖, so rows should be centred first, which leaves a Gaussian
         as it is.
 

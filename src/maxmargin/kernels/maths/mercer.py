@@ -1,11 +1,11 @@
-r"""What the eigenvalues of a kernel matrix say: is this a kernel, and of which features?
+r"""Mercer's condition: eigenvalues show whether k is a kernel, and of which features.
 
 k is a dot product of features exactly when, for any rows x₁ … xₙ and numbers c₁ … cₙ,
 
 .. math:: \sum_{ij} c_i c_j\,k(x_i, x_j) = c^\top K c \ge 0
 
-(Mercer 1909; Aronszajn 1950), so when no matrix K has a negative eigenvalue. One that
-has proves the contrary, with its eigenvector as c. Where there is none, S1's eigenvector
+(Mercer 1909; Aronszajn 1950), so when no matrix K has a negative eigenvalue. A negative
+one proves the contrary, with its eigenvector as c. Where there is none, S1's eigenvector
 map :math:`v^{(i)}_k = e^{(k)}_i\sqrt{λ_k}` has :math:`K_{ij} = v^{(i)}·v^{(j)}`. S1
 writes the condition as :math:`K_{ij} \ge 0`; it is about :math:`c^\top K c`, not about
 entries, which may have any sign.
@@ -25,12 +25,15 @@ import numpy as np
 from maxmargin.errors import InputError, InputTypeError
 from maxmargin.kernels.algebra import Kernel
 from maxmargin.kernels.maths.matrix import kernel_matrix
+from maxmargin.kernels.outside import Precomputed
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Matrix, Vector
     from maxmargin.kernels.maths.matrix import KernelMatrix
 
-_ROUNDINGS = 8.0  # of one kernel value: a dot product, a power or exp, cancellation
+_ROUNDINGS = (
+    8.0  # rounding: of one kernel value (dot product, power or exp, cancellation)
+)
 
 
 class MercerVerdict(NamedTuple):
@@ -43,8 +46,8 @@ class MercerVerdict(NamedTuple):
     smallest : float
         The smallest eigenvalue (of the symmetric part of K).
     direction : ndarray of shape (n,)
-        Its eigenvector c, of length 1: cᵀKc = smallest. Where that is negative, this
-        combination of rows is what no features can have; its largest |cᵢ| is positive.
+        Its eigenvector c, of length 1: cᵀKc = smallest. Where that is negative, no
+        features have such a combination of rows. The largest |cᵢ| is positive.
     eigenvalues : ndarray of shape (n,)
         All of them, ascending.
     asymmetry : float
@@ -52,7 +55,7 @@ class MercerVerdict(NamedTuple):
     symmetric : bool
         Whether that is noise: at most 10⁻⁶ (float32: 10⁻⁴) of the largest |k|.
     threshold : float
-        8·n·ε·λ_max: what rounding can do to an eigenvalue.
+        8·n·ε·λ_max: the largest change of an eigenvalue by rounding.
     kernel : str
         Its name.
     """
@@ -214,7 +217,7 @@ def eigenvector_map(
                 "kernel matrix alone"
             )
             raise InputTypeError(msg)
-        K, X = "precomputed", K
+        K, X = Precomputed(), K
     matrix = kernel_matrix(K, X, degree=degree, gamma=gamma, coef0=coef0)
     values, asymmetry, symmetric = _symmetrised(matrix)
     if not symmetric:
