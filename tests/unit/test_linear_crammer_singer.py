@@ -25,7 +25,7 @@ from maxmargin.problem import (
 )
 from maxmargin.solvers.base import Status, drive
 from maxmargin.solvers.classes.blocks import minimise
-from maxmargin.solvers.linear.classes.active_set import climb, face_of, take
+from maxmargin.solvers.linear.classes.active_set import active_set_of, climb, take
 from maxmargin.solvers.linear.classes.crammer_singer import LinearCrammerSinger
 from maxmargin.solvers.linear.classes.visits import LEFT, solve_classes
 
@@ -364,7 +364,7 @@ def test_a_climb_raises_the_dual_and_keeps_the_bounds():
     before = linear_joint_objective(problem, solver.model(problem, state))
     parts = design, state.table, state.beta
     order = state.order[: state.place[LEFT]]
-    face = face_of(*parts, state.watched, state.W, order, state.work)
+    face = active_set_of(*parts, state.watched, state.W, order, state.work)
     assert climb(design.rows, 0.0, state.table, state.beta, face, state.work[4], 10**6)
     assert 1 < face.iterations[0] <= 100
     gain, _ = take(*parts, state.W, face, state.work)
@@ -381,7 +381,7 @@ def test_a_face_of_too_many_dimensions_is_left_alone():
     TIGHT.advance(problem, state, 1)
     state.beta[:] = -0.25  # everything is free
     state.beta[np.arange(150), problem.codes] = 0.5
-    face = face_of(
+    face = active_set_of(
         problem.design, state.table, state.beta, state.watched, state.W, state.order,
         state.work,
     )  # fmt: skip
@@ -444,7 +444,7 @@ def test_resumes_after_a_pickle(name, rows, monkeypatch):
         solver.measure(problem, state)
         stories.add(str(solver.explain(problem, state)))
         problem, state = pickle.loads(pickle.dumps((problem, state)))
-        faces += state.face is not None
+        faces += state.active_set is not None
     assert same_bits(solver.model(problem, state), whole)
     assert len(stories) > 4
     assert faces or name == "clouds"

@@ -10,7 +10,7 @@ from maxmargin import LinearSVC, LinearSVR
 from maxmargin.problem import WarmStart, linear_objective
 from maxmargin.solvers.base import drive
 from maxmargin.solvers.linear import DualDescent
-from maxmargin.solvers.linear.descent.active_set import face_step
+from maxmargin.solvers.linear.descent.active_set import active_set_step
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import visit
 from maxmargin.solvers.linear.warm_start import best_multiple
@@ -48,7 +48,7 @@ def test_a_face_step_lowers_the_dual_within_its_box(make):
     for _ in range(5):
         beta = rng.uniform(problem.lower, problem.upper)
         beta[rng.random(problem.n) < 0.3] = 0.0
-        moved = face_step(problem, beta, problem.design.back(beta))
+        moved = active_set_step(problem, beta, problem.design.back(beta))
         assert moved is not None
         after = beta.copy()
         after[moved.some] = moved.beta
@@ -63,7 +63,7 @@ def test_a_face_step_lowers_the_dual_within_its_box(make):
 def test_without_bounds_in_the_way_a_step_ends_where_the_slope_is_nothing():
     problem = hinge(C=1e6)
     beta = np.where(problem.upper > 0.0, 0.5, -0.5)
-    moved = face_step(problem, beta, problem.design.back(beta))
+    moved = active_set_step(problem, beta, problem.design.back(beta))
     assert moved.met == 0
     slope = problem.design.times(moved.w) + problem.p
     first = problem.design.times(problem.design.back(beta)) + problem.p
@@ -72,7 +72,7 @@ def test_without_bounds_in_the_way_a_step_ends_where_the_slope_is_nothing():
 
 def test_at_its_bounds_there_is_no_face():
     problem = hinge()
-    assert face_step(problem, problem.upper.copy(), np.zeros(2001)) is None
+    assert active_set_step(problem, problem.upper.copy(), np.zeros(2001)) is None
 
 
 def test_faces_save_epochs_and_change_nothing_else():

@@ -1,14 +1,14 @@
-r"""Conjugate gradients on the face: all free β of all rows at a time.
+r"""Active-set step: conjugate gradients for all free β of all rows at a time.
 
-Visits find out soon which β are at a bound, and then zigzag for long among those that are
-not. On their face the dual is a quadratic, :math:`\tfrac12\|W\|^2 + \sum e\beta` with
-:math:`\sum_m\beta_{im}` kept for every row: a direction is computed by conjugate
-gradients, preconditioned by :math:`\|x_i\|^2`, until an iteration gains little against
-the best one. β then goes along it, projected on the bounds, by 1, ¼ or ¹⁄₁₆ of its
-length, the first of them that raises the dual; if none does, as far as all bounds allow,
-which always does.
+Visits soon find which β are at a bound, and then zigzag for long among the free ones. For
+these (the active set) the dual is a quadratic, :math:`\tfrac12\|W\|^2 + \sum e\beta` with
+:math:`\sum_m\beta_{im}` kept for every row. Conjugate gradients, preconditioned by
+:math:`\|x_i\|^2`, compute a direction until an iteration gains little against the best
+one. β then goes along it, projected on the bounds, by 1, ¼ or ¹⁄₁₆ of its length: the
+first that raises the dual. If none does, β goes as far as all bounds allow, which always
+raises it.
 
-An iteration is two passes over the rows of the face, as a visit to each of them is.
+An iteration is two passes over the rows of the set, as a visit to each of them is.
 
 Reference: J. Moré and G. Toraldo, "On the solution of large quadratic programming
 problems with bound constraints", SIAM J. Optim. 1, 1991.
@@ -42,7 +42,7 @@ _LENGTHS = (1.0, 0.25, 0.0625)
 NOW, FIRST, BEST = range(3)
 
 
-class Face(NamedTuple):
+class ActiveSet(NamedTuple):
     """The free classes of some rows, and a direction under construction.
 
     The classes of the k-th row are ``classes[starts[k]:starts[k + 1]]``, its own one
@@ -98,10 +98,10 @@ def _centre(values, a, b, own_is_free):
 _gather, _centre = njit(_gather), njit(_centre)
 
 
-def _begin(rows, scaling, table, beta, W, face, whole):
-    """Residual of the face and the first heading; returns their product."""
-    members, starts, classes = face.rows, face.starts, face.classes
-    residual, heading = face.residual, face.heading
+def _begin(rows, scaling, table, beta, W, active, whole):
+    """Residual of the active set and the first heading; returns their product."""
+    members, starts, classes = active.rows, active.starts, active.classes
+    residual, heading = active.residual, active.heading
     product = 0.0
     for k in range(members.size):
         i, a, b = members[k], starts[k], starts[k + 1]
@@ -116,30 +116,30 @@ def _begin(rows, scaling, table, beta, W, face, whole):
     return product
 
 
-def _put(rows, scaling, face, values, W):
-    """W = what ``values`` of the face amount to."""
-    members, starts, classes = face.rows, face.starts, face.classes
+def _put(rows, scaling, active, values, W):
+    """W = β'X of the ``values`` of the active set."""
+    members, starts, classes = active.rows, active.starts, active.classes
     W[:] = 0.0
     for k in range(members.size):
         a, b = starts[k], starts[k + 1]
         add_classes(rows, members[k], W, scaling, classes, a, b - a, values, a)
 
 
-def _respond(rows, scaling, table, beta, face, length, whole):
+def _respond(rows, scaling, table, beta, active, length, whole):
     """Go ``length`` along the heading; returns the new residual's product.
 
     Afterwards ``image`` is the preconditioned residual.
     """
-    members, starts, classes = face.rows, face.starts, face.classes
-    residual, heading, image, way = face.residual, face.heading, face.image, face.way
-    W = face.W_heading
+    members, starts, classes = active.rows, active.starts, active.classes
+    residual, image, way = active.residual, active.image, active.way
+    W = active.W_heading
     product = 0.0
     for k in range(members.size):
         i, a, b = members[k], starts[k], starts[k + 1]
         dot_classes(rows, i, W, scaling, classes, a, b - a, image, a, whole)
         _centre(image, a, b, beta[i, classes[a]] < table[i, 0])
         for s in range(a, b):
-            way[s] += length * heading[s]
+            way[s] += length * active.heading[s]
             residual[s] -= length * image[s]
             image[s] = residual[s] / table[i, 1]
             product += residual[s] * image[s]
@@ -155,24 +155,24 @@ _begin, _put, _respond, _add = njit(_begin), njit(_put), njit(_respond), njit(_a
 
 
 @njit
-def climb(rows, scaling, table, beta, face, whole, iterations):
+def climb(rows, scaling, table, beta, active, whole, iterations):
     """At most so many iterations; True when there is no need for more."""
-    figures, done = face.figures, face.iterations
-    W_heading, W_way = face.W_heading.ravel(), face.W_way.ravel()
+    figures, done = active.figures, active.iterations
+    W_heading, W_way = active.W_heading.ravel(), active.W_way.ravel()
     while iterations > 0:
         now = figures[NOW]
         if done[0] >= done[1] or now <= _DIGITS * figures[FIRST]:
             return True
         iterations -= 1
-        _put(rows, scaling, face, face.heading, face.W_heading)
+        _put(rows, scaling, active, active.heading, active.W_heading)
         bend = dot(W_heading, W_heading)
         if not bend > 0.0:
             return True
         done[0] += 1
         length = now / bend
         _add(W_way, length, W_heading)
-        figures[NOW] = _respond(rows, scaling, table, beta, face, length, whole)
-        turn(face.heading, face.image, figures[NOW] / now)
+        figures[NOW] = _respond(rows, scaling, table, beta, active, length, whole)
+        turn(active.heading, active.image, figures[NOW] / now)
         gain = 0.5 * length * now
         if gain < _PAYS * figures[BEST]:
             return True
@@ -180,32 +180,32 @@ def climb(rows, scaling, table, beta, face, whole, iterations):
     return False
 
 
-def _farthest(table, beta, face):
+def _farthest(table, beta, active):
     """How far along the way all bounds are kept; at most 1."""
     far = 1.0
-    for k in range(face.rows.size):
-        i = face.rows[k]
-        for s in range(face.starts[k], face.starts[k + 1]):
-            upper = table[i, 0] if s == face.starts[k] else 0.0
-            room = upper - beta[i, face.classes[s]]
-            if face.way[s] > 0.0 and room < far * face.way[s]:
-                far = room / face.way[s]
+    for k in range(active.rows.size):
+        i = active.rows[k]
+        for s in range(active.starts[k], active.starts[k + 1]):
+            upper = table[i, 0] if s == active.starts[k] else 0.0
+            room = upper - beta[i, active.classes[s]]
+            if active.way[s] > 0.0 and room < far * active.way[s]:
+                far = room / active.way[s]
     return far
 
 
-def _project(table, beta, face, length, new, change, work):
+def _project(table, beta, active, length, new, change, work):
     """New = β that far along the way, projected on its bounds; change = new − β.
 
     Returns the sum of the changes of own classes, and how many rows met a bound.
     """
     B, mine = work[0], work[1]
     linear, met = 0.0, 0
-    for k in range(face.rows.size):
-        i, a, b = face.rows[k], face.starts[k], face.starts[k + 1]
-        classes, count, C = face.classes[a:b], b - a, table[i, 0]
+    for k in range(active.rows.size):
+        i, a, b = active.rows[k], active.starts[k], active.starts[k + 1]
+        classes, count, C = active.classes[a:b], b - a, table[i, 0]
         inside, total = True, 0.0
         for t in range(count):
-            mine[t] = beta[i, classes[t]] + length * face.way[a + t]
+            mine[t] = beta[i, classes[t]] + length * active.way[a + t]
             inside = inside and not mine[t] > (C if t == 0 else 0.0)
             total += mine[t]
         if inside and beta[i, classes[0]] < C:  # rounding must not add up
@@ -223,20 +223,20 @@ def _project(table, beta, face, length, new, change, work):
     return linear, met
 
 
-def _accept(beta, face, new):
-    for k in range(face.rows.size):
-        for s in range(face.starts[k], face.starts[k + 1]):
-            beta[face.rows[k], face.classes[s]] = new[s]
+def _accept(beta, active, new):
+    for k in range(active.rows.size):
+        for s in range(active.starts[k], active.starts[k + 1]):
+            beta[active.rows[k], active.classes[s]] = new[s]
 
 
 _farthest, _project, _accept = njit(_farthest), njit(_project), njit(_accept)
 
 
-def face_of(
+def active_set_of(
     design: Design, table: Table, beta: Table, watched: NDArray[np.int32], W: Table,
     order: Index, work: Table,
-) -> Face | None:  # fmt: skip
-    """The face that β of the rows ``order`` lies on, and where to go first.
+) -> ActiveSet | None:  # fmt: skip
+    """The free β of the rows ``order``, and the first direction.
 
     None if it has many more dimensions than W: the dual then has no curvature in most of
     its directions, and an answer far fewer free β. None also if W is so large against
@@ -250,7 +250,7 @@ def face_of(
     read = count * design.stored // max(1, design.n)
     if size == 0 or count - size > _MANY * W.size or W.size > max(_SMALL, _LARGE * read):
         return None
-    face = Face(
+    active = ActiveSet(
         rows=rows[:size].copy(),
         starts=starts[: size + 1].copy(),
         classes=classes[:count].copy(),
@@ -263,28 +263,28 @@ def face_of(
         figures=np.zeros(3),
         iterations=np.array([0, _MOST], np.intp),
     )
-    product = _begin(design.rows, design.scaling, table, beta, W, face, work[4])
-    face.figures[[NOW, FIRST]] = product
-    return face
+    product = _begin(design.rows, design.scaling, table, beta, W, active, work[4])
+    active.figures[[NOW, FIRST]] = product
+    return active
 
 
 def take(
-    design: Design, table: Table, beta: Table, W: Table, face: Face, work: Table
+    design: Design, table: Table, beta: Table, W: Table, active: ActiveSet, work: Table
 ) -> tuple[float, bool]:
     """Go along the way; returns what the dual gains, and whether it was a long way."""
-    new, change, step = face.residual, face.image, face.W_heading
-    far = float(_farthest(table, beta, face))
+    new, change, step = active.residual, active.image, active.W_heading
+    far = float(_farthest(table, beta, active))
     # A little too far, so that the bound is met and not missed by rounding.
     for length in (*(one for one in _LENGTHS if one > far), far * (1.0 + 1e-12)):
-        linear, met = _project(table, beta, face, length, new, change, work)
+        linear, met = _project(table, beta, active, length, new, change, work)
         if met == 0:
-            np.multiply(face.W_way, length, out=step)
+            np.multiply(active.W_way, length, out=step)
         else:
-            _put(design.rows, design.scaling, face, change, step)
+            _put(design.rows, design.scaling, active, change, step)
         flat, old = step.ravel(), W.ravel()
         gain = float(linear - dot(old, flat) - 0.5 * dot(flat, flat))
         if gain > 0.0:
-            _accept(beta, face, new)
+            _accept(beta, active, new)
             W += step
             # A step to the first bound is a gain, but a poor one.
             return gain, length >= _LENGTHS[-1]

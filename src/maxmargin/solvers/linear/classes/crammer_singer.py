@@ -52,7 +52,12 @@ from maxmargin.problem import (
 from maxmargin.solvers.base import Measures, Status, Steppable
 from maxmargin.solvers.classes.crammer_singer import feasible
 from maxmargin.solvers.linear.classes import visits as at
-from maxmargin.solvers.linear.classes.active_set import Face, climb, face_of, take
+from maxmargin.solvers.linear.classes.active_set import (
+    ActiveSet,
+    active_set_of,
+    climb,
+    take,
+)
 from maxmargin.solvers.linear.warm_start import moved_classes
 from maxmargin.solvers.step import Step
 
@@ -86,7 +91,7 @@ class State:
     figures: Vector
     work: Table  # room for a few numbers of every class
     some: NDArray[np.int32]  # and for its name
-    face: Face | None = None  # of conjugate gradients under way
+    active_set: ActiveSet | None = None  # of conjugate gradients under way
     climb_at: int = _FIRST  # epoch after which they are due
     wait: int = _EVERY
     look_at: int = 0  # epoch after which all rows are looked at again
@@ -163,8 +168,8 @@ class LinearCrammerSinger(Steppable):
 
     def _unit(self, problem: LinearJointProblem, state: State) -> Status:
         design, place = problem.design, state.place
-        if state.face is not None:
-            return self._climb(problem, state, state.face)
+        if state.active_set is not None:
+            return self._climb(problem, state, state.active_set)
         if np.isinf(state.looked.primal):
             return self._look(problem, state)
         if self._over(problem, state) and state.fresh:
@@ -175,11 +180,12 @@ class LinearCrammerSinger(Steppable):
         place[at.MOST] = (self._limit - 1) * problem.n
         state.figures[at.ENOUGH] = _SOLVED * state.looked.violation
         state.fresh = False
-        ended = at.visit(
-            design.rows, design.scaling, state.table, state.beta, state.watched, state.W,
-            state.work, state.some, state.order, place, state.figures, self.seed,
-            max(1, _SLICE // (_VISIT + _average(problem) * problem.n_classes)),
+        epoch = at.Epoch(
+            state.table, state.beta, state.watched, state.W, state.work, state.some,
+            state.order, place, state.figures,
         )  # fmt: skip
+        visits = max(1, _SLICE // (_VISIT + _average(problem) * problem.n_classes))
+        ended = at.visit(design.rows, design.scaling, epoch, self.seed, visits)
         if not ended:
             return Status.RUNNING
         waiting = state.epoch >= state.climb_at and place[at.LEFT] > 0
@@ -190,34 +196,36 @@ class LinearCrammerSinger(Steppable):
     # -- conjugate gradients ---------------------------------------------------------
 
     def _begin(self, problem: LinearJointProblem, state: State) -> Status:
-        """Find the face, if it is worth it."""
-        face = face_of(
+        """Find the active set, if conjugate gradients are worth it."""
+        active = active_set_of(
             problem.design, state.table, state.beta, state.watched, state.W,
             state.order[: state.place[at.LEFT]], state.work,
         )  # fmt: skip
-        if face is None:
+        if active is None:
             state.wait *= 2
             state.climb_at = state.epoch + state.wait
             return self._look(problem, state) if self._due(state) else Status.RUNNING
         rest = self._limit * problem.n - int(state.place[at.VISITS])
-        face.iterations[1] = min(face.iterations[1], rest // face.rows.size)
-        state.face = face
+        active.iterations[1] = min(active.iterations[1], rest // active.rows.size)
+        state.active_set = active
         return Status.RUNNING
 
-    def _climb(self, problem: LinearJointProblem, state: State, face: Face) -> Status:
+    def _climb(
+        self, problem: LinearJointProblem, state: State, active: ActiveSet
+    ) -> Status:
         """Some iterations; at the end, go where they lead."""
         design = problem.design
-        done = int(face.iterations[0])
-        read = 2 * face.classes.size * _average(problem) + 4 * state.W.size
+        done = int(active.iterations[0])
+        read = 2 * active.classes.size * _average(problem) + 4 * state.W.size
         ended = climb(
-            design.rows, design.scaling, state.table, state.beta, face, state.work[4],
+            design.rows, design.scaling, state.table, state.beta, active, state.work[4],
             max(1, _SLICE // read),
         )  # fmt: skip
-        state.place[at.VISITS] += (int(face.iterations[0]) - done) * face.rows.size
+        state.place[at.VISITS] += (int(active.iterations[0]) - done) * active.rows.size
         if not ended:
             return Status.RUNNING
-        gain, far = take(design, state.table, state.beta, state.W, face, state.work)
-        state.face = None
+        gain, far = take(design, state.table, state.beta, state.W, active, state.work)
+        state.active_set = None
         if far:
             state.wait = _EVERY
         elif not gain > 0.0:
@@ -316,10 +324,10 @@ class LinearCrammerSinger(Steppable):
             f"{before:.4g} to {after:.4g}. {left:,} of {problem.n:,} rows are visited, "
             f"the relative gap at the last look was {state.looked.relative_gap:.3g}."
         )
-        if state.face is not None:
+        if state.active_set is not None:
             words += (
-                f" Iteration {state.face.iterations[0]} of conjugate gradients on "
-                f"{state.face.rows.size:,} rows is done."
+                f" Iteration {state.active_set.iterations[0]} of conjugate gradients on "
+                f"{state.active_set.rows.size:,} rows is done."
             )
         numbers = {
             "i": i,

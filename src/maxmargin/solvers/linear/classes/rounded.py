@@ -1,14 +1,14 @@
-r"""Crammer and Singer's loss rounded around a given β: what a proximal step minimises.
+r"""Crammer and Singer's loss rounded around a given β, for a proximal step.
 
-With :math:`\alpha_{im} = C_i1[m=y_i] - \beta_{im}`, which is nowhere negative and sums to
-:math:`C_i`, a row's loss is :math:`\max_\alpha\alpha\cdot(f_i + e_i) - C_if_{iy_i}`. Less
+With :math:`\alpha_{im} = C_i1[m=y_i] - \beta_{im}`, non-negative with sum :math:`C_i`,
+a row's loss is :math:`\max_\alpha\alpha\cdot(f_i + e_i) - C_if_{iy_i}`. Less
 :math:`\|\alpha-\alpha°\|^2/2k` with :math:`k = \kappa C_i` its edges are rounded off, and
-the α that f asks for is a projection on that simplex,
+the α of f is a projection on that simplex,
 
 .. math:: \alpha = \bigl(\alpha° + k(f_i + e_i) - \theta\bigr)_+,\quad
           \theta:\ \sum_m\alpha_m = C_i.
 
-It moves with f by :math:`k(I_S - 11^\top/|S|)` on the classes S that are above 0.
+Its derivative by f is :math:`k(I_S - 11^\top/|S|)` on the classes S with α > 0.
 
 Reference: C. Michelot, "A finite algorithm for finding the projection of a point onto the
 canonical simplex of ℝⁿ", J. Optim. Theory Appl. 50, 1986.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin._jit import njit
-from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
+from maxmargin.solvers.linear.newton.sums import Sums, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +52,8 @@ def _project(v, C):
 
 
 @njit
-def _look(z, u, t, centre, codes, C, kappa, beta, found):
-    """β of the outputs t·u − z, and its sums."""
+def _look(z, u, centre, codes, C, beta, t, kappa, found):
+    """Write β of the outputs t·u − z and its sums."""
     K = z.shape[1]
     v = np.empty(K)
     along, curved, size = 0.0, 0.0, 0.0
@@ -101,19 +101,13 @@ class RoundedJoint(NamedTuple):
     kappa: float
 
     def look(self, workers: Workers, z: Table, u: Table, t: float, beta: Table) -> Sums:
-        """β becomes that of the outputs −(z − t·u); its sums."""
-
-        def part(at: slice, found: Vector) -> None:
-            _look(
-                z[at], u[at], t, self.centre[at], self.codes[at], self.C[at], self.kappa,
-                beta[at], found,
-            )  # fmt: skip
-
-        return in_parts(workers, len(z), part)
+        """Write β of the outputs −(z − t·u); return its sums."""
+        arrays = z, u, self.centre, self.codes, self.C, beta
+        return summed(_look, workers, arrays, (t, self.kappa))
 
 
 def bending(problem: LinearJointProblem, beta: Table) -> NDArray[np.bool_]:
-    """Of every row the classes S that move with the outputs; none where S is but one."""
+    """The classes S of every row whose β moves with the outputs; none if S is one."""
     inside: NDArray[np.bool_] = beta < 0.0
     rows = np.arange(problem.n)
     inside[rows, problem.codes] = beta[rows, problem.codes] < problem.C

@@ -12,12 +12,19 @@ all classes but one.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 
 from maxmargin._jit import njit
 from maxmargin._jit.prefetch import prefetch
 from maxmargin._jit.random import shuffle
 from maxmargin.design.row import add_classes, dot_classes, fetch_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin._arrays import Index, Table, Vector
 
 # places: next in the order, how many are left in it, whether it is shuffled; visits and
 # epochs so far; the epoch after which, and the visits at which, something else is due;
@@ -33,11 +40,23 @@ _GRAIN = 1e-12  # of a violation that is worth following
 _FLAT = 1e-12  # A·C relative to G: a step of that size changes no digit that counts
 
 
-def _survey(G, names, at, count, beta, of, C, found):
-    """Found = the largest G, the least that may rise, and the largest that may not.
+class Epoch(NamedTuple):
+    """The arrays that visits read and change."""
 
-    Returns how many may rise.
-    """
+    table: Table  # of every row the price C and ‖x‖²
+    beta: Table
+    watched: NDArray[np.int32]  # of every row how many classes, and which
+    W: Table
+    work: Table  # room for a few numbers of every class
+    some: NDArray[np.int32]  # and for its name
+    order: Index
+    place: Index
+    figures: Vector
+
+
+@njit
+def _survey(G, names, at, count, beta, of, C):
+    """The largest G, the least that may rise, the largest that may not; how many may."""
     top, low, other, rising = G[0], np.inf, -np.inf, 0
     for t in range(count):
         top = max(top, G[t])
@@ -46,10 +65,10 @@ def _survey(G, names, at, count, beta, of, C, found):
             rising += 1
         else:
             other = max(other, G[t])
-    found[0], found[1], found[2] = top, low, other
-    return rising
+    return top, low, other, rising
 
 
+@njit
 def _leave_out(G, names, at, count, beta, of, least):
     """How many classes stay; those with less change places with the last."""
     t = 1
@@ -101,6 +120,7 @@ def solve_classes(A, C, B, count, new):
         new[0], new[first] = C, -C
 
 
+@njit
 def _solve(A, C, G, names, at, count, beta, of, B, new):
     """New = the best β of the watched classes."""
     if count == 2 and A * C > _FLAT * max(abs(G[0]), abs(G[1])):
@@ -119,9 +139,6 @@ def _solve(A, C, G, names, at, count, beta, of, B, new):
         solve_classes(0.0, C, G, count, new)
 
 
-_survey, _leave_out, _solve = njit(_survey), njit(_leave_out), njit(_solve)
-
-
 @njit
 def _turn_over(place, figures):
     """The next epoch begins; True if something else is due before."""
@@ -134,17 +151,12 @@ def _turn_over(place, figures):
     return over or place[LEFT] == 0 or worst <= figures[ENOUGH]
 
 
-def _visit(
-    rows, scaling, table, beta, watched, W, work, some, order, place, figures, seed,
-    visits,
-):  # fmt: skip
-    """At most ``visits`` visits; True at the end of an epoch after which more is due.
-
-    A line of ``table`` is the price C and ‖x‖² of a row; ``work`` and ``some`` are room
-    for one number and one name of every class.
-    """
+@njit
+def visit(rows, scaling, epoch, seed, visits):
+    """At most ``visits`` visits; True at the end of an epoch after which more is due."""
+    table, beta, watched, W, work, some, order, place, figures = epoch
     G, B, new, change = work[0], work[1], work[2], work[3]
-    whole, found = work[4], np.empty(3)
+    whole = work[4]
     K, betas, names = beta.shape[1], beta.ravel(), watched.ravel()
     while visits > 0:
         if place[NEXT] >= place[LEFT] and _turn_over(place, figures):
@@ -168,8 +180,7 @@ def _visit(
         dot_classes(rows, i, W, scaling, names, at, count, G, 0, whole)
         for t in range(1, count):
             G[t] += 1.0
-        rising = _survey(G, names, at, count, betas, of, C, found)
-        top, low, other = found[0], found[1], found[2]
+        top, low, other, rising = _survey(G, names, at, count, betas, of, C)
         if rising == 1 and low - other > figures[LIMIT]:
             place[LEFT] -= 1
             order[here], order[place[LEFT]] = order[place[LEFT]], i
@@ -196,7 +207,8 @@ def _visit(
     return False
 
 
-def _choose(outputs, codes, table, beta, watched, limit, order):
+@njit
+def choose(outputs, codes, table, beta, watched, limit, order):
     """Who is to be visited, and which classes of theirs are watched; returns how many."""
     K = beta.shape[1]
     left = 0
@@ -228,6 +240,3 @@ def _choose(outputs, codes, table, beta, watched, limit, order):
             order[left] = i
             left += 1
     return left
-
-
-visit, choose = njit(_visit), njit(_choose)

@@ -43,7 +43,7 @@ class Moved(NamedTuple):
     met: int  # bounds that were met
 
 
-def face_step(problem: LinearProblem, beta: Vector, w: Vector) -> Moved | None:
+def active_set_step(problem: LinearProblem, beta: Vector, w: Vector) -> Moved | None:
     """The best that is found; None where φ does not fall."""
     inside = (problem.lower < beta) & (beta < problem.upper)
     if problem.epsilon:

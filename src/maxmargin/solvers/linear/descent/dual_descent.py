@@ -50,7 +50,7 @@ from maxmargin.problem import (
     WarmStart,
 )
 from maxmargin.solvers.base import Measures, Status, Steppable
-from maxmargin.solvers.linear.descent.active_set import face_step
+from maxmargin.solvers.linear.descent.active_set import active_set_step
 from maxmargin.solvers.linear.descent.best_constant import best_shift
 from maxmargin.solvers.linear.descent.gap_forecast import Outlook
 from maxmargin.solvers.linear.descent.visits import GRAIN, unsettled, visit
@@ -218,7 +218,7 @@ class DualDescent(Steppable):
     def _look(self, problem: LinearProblem, state: State) -> None:
         """Primal, dual and gap; who must come back; when to look next."""
         if state.crawls:
-            self._cross_face(problem, state)
+            self._solve_active_set(problem, state)
         if state.epoch - state.exact_at >= _DRIFT:
             state.w, state.exact_at = problem.design.back(state.beta.copy()), state.epoch
         about, state.shift = abs(state.shift), 0.0
@@ -242,10 +242,10 @@ class DualDescent(Steppable):
         )
         state.order, state.place[:2] = order, (0, left)
 
-    def _cross_face(self, problem: LinearProblem, state: State) -> None:
+    def _solve_active_set(self, problem: LinearProblem, state: State) -> None:
         """Newton steps for the β between their bounds, as long as they meet others."""
         for _ in range(_FACES):
-            moved = face_step(problem, state.beta.copy(), state.w)
+            moved = active_set_step(problem, state.beta.copy(), state.w)
             if moved is None:
                 return
             state.table[moved.some, 0], state.w = moved.beta, moved.w

@@ -1,61 +1,26 @@
 """The best step along a line, and the best free intercept: no pass over X.
 
-A step changes f by t·Xs: with Xs at hand, neither needs X. P along a line is piecewise
-quadratic and its slope piecewise linear, whatever the loss is; the loss only has to tell
-its β, and some sums, at any t.
+A step changes f by t·Xs: once Xs is known, neither needs X. P along a line is piecewise
+quadratic and its slope piecewise linear. The loss gives its β and some sums at any t
+(:mod:`~maxmargin.solvers.linear.newton.sums`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
+    from maxmargin.solvers.linear.newton.sums import Looks, Sums
 
-_PARTS = 8  # sums over rows are cut into so many
-_WORTH = 1 << 16  # rows below which they are not
-_LOOKS = 60  # at a line, at most; two are usual
-_BISECT = 4  # every so many looks a bracket is halved, whatever Newton's method wishes
-_NEAR = 0.1  # of the first slope: a line need not be followed further
-_ROUND = 4e-16  # of Σ|β|: a sum of β that is nothing but rounding
-_NEARLY = 1e-12  # of Σ|β|: a sum that may be, if it does not fall any more
-
-
-class Sums(NamedTuple):
-    """What a look finds: the losses, Σβu, Σu²·curvature, Σβ, Σ|β|."""
-
-    paid: float
-    along: float
-    curved: float
-    total: float
-    size: float
-
-
-class Looks(Protocol):
-    """A loss of many rows."""
-
-    def look(
-        self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
-    ) -> Sums:
-        """β becomes that of z − t·u; its sums, in parts that depend on n alone."""
-
-
-def in_parts(workers: Workers, n: int, part: Callable[[slice, Vector], None]) -> Sums:
-    """The sums of ``part(rows, found)`` over parts of n rows, added up in order."""
-    parts = _PARTS if n >= _WORTH else 1
-    edges = [n * number // parts for number in range(parts + 1)]
-    found = np.empty((parts, 5))
-
-    def one(number: int) -> None:
-        part(slice(edges[number], edges[number + 1]), found[number])
-
-    workers.map(one, range(parts))
-    return Sums(*found.sum(axis=0).tolist())
+_LOOKS = 60  # policy: points tried on a line at most; two are usual
+_BISECT = 4  # policy: every fourth point halves the bracket, whatever Newton's step is
+_NEAR = 0.1  # policy: share of the first slope; a search ends at a smaller one
+_ROUND = 4e-16  # rounding: share of Σ|β|; a smaller Σβ counts as 0
+_NEARLY = 1e-12  # rounding: share of Σ|β|; the same once Σβ falls no more
 
 
 def search(
@@ -96,7 +61,7 @@ def balance(
     """The change of the free intercept that makes Σβ = 0 to rounding.
 
     Σβ falls with it, piecewise linearly: Newton's method within a bracket, which is
-    halved now and then, as most rows may bend somewhere else.
+    halved now and then, for most rows may have their curvature somewhere else.
     """
     low, high, t = -np.inf, np.inf, 0.0
     best, idle, reach = np.inf, 0, 1.0
@@ -117,7 +82,7 @@ def balance(
             break
         if bracketed and (number % _BISECT == 0 or not low < wish < high):
             wish = 0.5 * (low + high)
-        elif not low < wish < high:  # no bracket yet, and no row that bends
+        elif not low < wish < high:  # no bracket yet, and no curvature
             wish, reach = t + np.copysign(reach, sums.total), 2.0 * reach
         if wish == t:
             break

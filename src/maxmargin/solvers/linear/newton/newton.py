@@ -5,18 +5,17 @@ by how much row i misses its margin or its tube. Rows with :math:`e_i \ne 0` are
 
 Update: :math:`H = I + \sum x_ix_i^\top/r_i` over the active rows, s from
 :math:`Hs = -\nabla P` by Cholesky, and the minimum of P along s, which is piecewise
-quadratic: no pass over X but the one for Xs. H changes only by rows that became active or
-inactive: they are added and subtracted where they are fewer than the active ones, and
-every tenth time H is made anew, so that rounding does not pile up. A free intercept is
+quadratic: besides Xs, no pass over X. H changes only by rows that became active or
+inactive: they are added and subtracted where they are fewer than the active ones. Every
+tenth time H is made anew, so that rounding does not pile up. A free intercept is
 minimised exactly after every step, which makes Σβ = 0; for s it is eliminated from H.
 
 With many more rows than columns the first steps are taken on an eighth of the rows
-(:mod:`maxmargin.solvers.linear.newton.state`): there it is found out which ones are
-active.
+(:mod:`maxmargin.solvers.linear.newton.state`), which find the active ones.
 
 Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
-:math:`\tfrac12\|\nabla P\|^2`, or with the β that the last step foresaw
-(:mod:`maxmargin.solvers.linear.newton.predicted_dual`), which may do a step earlier. P
+:math:`\tfrac12\|\nabla P\|^2`, or with the β that the last step predicted
+(:mod:`maxmargin.solvers.linear.newton.predicted_dual`), which may stop a step earlier. P
 has finitely many pieces, and a step that stays within one ends at its minimum: the last
 digits come at once.
 
@@ -39,13 +38,12 @@ from maxmargin.errors import InputError
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.newton.state import (
-    Standing,
+    NewtonState,
     begin,
     model_of,
     move,
-    refresh,
-    stopped,
-    told,
+    report,
+    verdict,
 )
 from maxmargin.solvers.step import Step
 
@@ -54,15 +52,15 @@ if TYPE_CHECKING:
     from maxmargin.problem import LinearModel, WarmStart
 
 _NAME = "Newton's method"
-_WIDEST = 4000  # columns; a factor of so many takes seconds
-_LIMIT = 1000  # steps; ten are usual
+_WIDEST = 4000  # policy: columns at most; a factor of so many takes seconds
+_LIMIT = 1000  # policy: steps at most by default; ten are usual
 
 
 @dataclass(slots=True)
 class State:
-    """Where it stands, and the curvature of its active rows."""
+    """The iterate, and the Hessian of its active rows."""
 
-    at: Standing
+    at: NewtonState
     kept: Kept = field(default_factory=Kept)  # Σ x̃x̃'/r
 
 
@@ -111,14 +109,14 @@ class Newton(Steppable):
         return self._verdict(problem, state)
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The current w, and the β that it asks for."""
+        """The current w and its β."""
         return model_of(problem, state.at)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """How far it went, and how many rows changed sides."""
+        """Describe the last step: its length, and how many rows changed sides."""
         if not state.at.steps:
             return Step("Nothing done yet.")
-        return Step(*told(problem, state.at))
+        return Step(*report(problem, state.at))
 
     def n_iter(self, state: State) -> int:
         """Steps taken."""
@@ -128,8 +126,7 @@ class Newton(Steppable):
         limit = self.max_iter if self.max_iter >= 0 else _LIMIT
         if limit == 0:
             return Status.MAX_ITER
-        refresh(problem, state.at)
-        status = stopped(state.at, self.tol)
+        status = verdict(problem, state.at, self.tol)
         if status is Status.RUNNING and state.at.steps >= limit:
             return Status.MAX_ITER
         return status

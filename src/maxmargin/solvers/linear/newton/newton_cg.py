@@ -4,21 +4,22 @@ Problem: :math:`\min_{w,b}\tfrac12\|w\|^2 + \sum_i\frac1{2r_i}e_i^2`, where :mat
 by how much row i misses its margin or its tube. Rows with :math:`e_i \ne 0` are active.
 
 Update: conjugate gradients for :math:`Hs = -\nabla P` with :math:`H = I + X_I^\top
-D X_I`, of which only products with vectors are needed: one pass over the active rows
-each. Then the minimum of P along s, as in :mod:`maxmargin.solvers.linear.newton.newton`,
-which also has the free intercept; here H is that of the centred rows without being made.
+D X_I`, through products with vectors only: one pass over the active rows each. Then the
+minimum of P along s, and the free intercept, as in
+:mod:`maxmargin.solvers.linear.newton.newton`; H is then that of the centred rows, which
+are not made.
 
 Preconditioner: half the diagonal of H and its largest part, that of the mean row; where
-columns or active rows are few, and as soon as that is worth its price, Cholesky's factor
+columns or active rows are few, and as soon as it is worth its cost, Cholesky's factor
 of H of a part of the active rows (:mod:`maxmargin.solvers.linear.newton.preconditioner`).
 Measured on 20000 dense rows of 800 columns at C = 1: 30 iterations with the factor, 719
 with LIBLINEAR's diagonal, to a relative gap of 1e-6.
 
 A run of conjugate gradients ends when an iteration gains less than a share η of the mean
-one (Nash and Sofer), :math:`\eta = \min(\tfrac12, \sqrt{g^\top M^{-1}g/P})`, of which the
-first is halved after every step that gained little: coarse in the beginning, fine towards
-the end and where classes are nearly separable, as coarse steps would be short ones there.
-It also ends when its residual, which would be the next gradient, is small enough for tol.
+one (Nash and Sofer), :math:`\eta = \min(\tfrac12, \sqrt{g^\top M^{-1}g/P})`; the ½ is
+halved after every step that gained little. Steps are coarse in the beginning, and fine
+towards the end and where classes are nearly separable: coarse steps are short there. A
+run also ends when its residual, the next gradient, is small enough for tol.
 
 Stop: relative duality gap at most tol, with :math:`\beta_i = \pm e_i/r_i`, whose gap is
 :math:`\tfrac12\|\nabla P\|^2`.
@@ -52,13 +53,12 @@ from maxmargin.solvers.linear.newton.preconditioner import (
     pass_price,
 )
 from maxmargin.solvers.linear.newton.state import (
-    Standing,
+    NewtonState,
     begin,
     model_of,
     move,
-    refresh,
-    stopped,
-    told,
+    report,
+    verdict,
 )
 from maxmargin.solvers.step import Step
 
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from maxmargin.problem import LinearModel, WarmStart
 
 _NAME = "Newton's method by conjugate gradients"
-_LIMIT = 100_000  # iterations; a hundred are usual
-_LOOSE, _TIGHT = 0.5, 1e-3  # the largest η, in the beginning and when it is hard
-_SLOW = 0.01  # of P: with a gain below it the next step is made with more care
-_ENOUGH = 0.5  # of the gap that tol allows: a residual that small need not fall further
+_LIMIT = 100_000  # policy: iterations at most by default; a hundred are usual
+_LOOSE, _TIGHT = 0.5, 1e-3  # policy: largest η at first, and the least it is halved to
+_SLOW = 0.01  # policy: share of P; after a smaller gain η is halved
+_ENOUGH = 0.5  # policy: share of the gap that tol allows; a smaller residual ends a run
 
 
 @dataclass(slots=True)
@@ -90,9 +90,9 @@ class Run:
 
 @dataclass(slots=True)
 class State:
-    """Where it stands, the run of conjugate gradients under way, the preconditioner."""
+    """The iterate, the run of conjugate gradients under way, the preconditioner."""
 
-    at: Standing
+    at: NewtonState
     run: Run | None = None
     inverse: Preconditioner | None = None
     share: float = _LOOSE  # the largest η
@@ -120,7 +120,7 @@ class NewtonCg(Steppable):
     boxes = False
 
     def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
-        """At w = 0, or at X'β of the given β."""
+        """Start at w = 0, at the given w, or at X'β of the given β."""
         return State(begin(problem, _NAME, warm))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
@@ -135,11 +135,11 @@ class NewtonCg(Steppable):
         return self._verdict(problem, state)
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The w of the last Newton step, and the β that it asks for."""
+        """The w of the last Newton step and its β."""
         return model_of(problem, state.at)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """What conjugate gradients promise; after the last of them, what they gave."""
+        """Describe the iteration; after the last of a run, the Newton step, too."""
         if not state.n_iter:
             return Step("Nothing done yet.")
         count = int(state.last["count"])
@@ -150,7 +150,7 @@ class NewtonCg(Steppable):
             f"{state.last['residual']:.3g}."
         )
         if state.run is None:
-            step, more = told(problem, state.at)
+            step, more = report(problem, state.at)
             words, numbers = f"{words} {step}", numbers | more
         return Step(words, numbers)
 
@@ -166,14 +166,13 @@ class NewtonCg(Steppable):
         if self._limit == 0:
             return Status.MAX_ITER
         if state.run is None:
-            refresh(problem, state.at)
-            status = stopped(state.at, self.tol)
+            status = verdict(problem, state.at, self.tol)
             if status is not Status.RUNNING:
                 return status
         return Status.MAX_ITER if state.n_iter >= self._limit else Status.RUNNING
 
     def _iterate(self, problem: LinearProblem, state: State, run: Run) -> None:
-        """One iteration, and the Newton step if it is the last."""
+        """One iteration; the last one of a run takes the Newton step, too."""
         active, design, inverse = run.active, problem.design, state.inverse
         assert inverse is not None  # it came with the run
         image, along = design.there_and_back(active.weight, run.d, active.some)
@@ -204,7 +203,7 @@ class NewtonCg(Steppable):
 
 
 def _step(problem: LinearProblem, state: State, run: Run) -> None:
-    """The Newton step that a run was for."""
+    """Take the Newton step at the end of a run."""
     at, mean = state.at, run.active.mean
     shift = 0.0 if mean is None else -dot(mean, run.s)
     level = at.level
@@ -220,7 +219,7 @@ def _step(problem: LinearProblem, state: State, run: Run) -> None:
 
 
 def _begin(problem: LinearProblem, state: State) -> Run:
-    """A run for the current active rows."""
+    """Begin a run for the current active rows."""
     at, design = state.at, problem.design
     strength, active_now = at.loss.bends(at.z, at.beta)
     now = np.flatnonzero(active_now)

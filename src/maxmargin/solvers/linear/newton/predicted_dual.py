@@ -1,10 +1,10 @@
-r"""The β that a Newton step foresees, with a better dual value than that of w.
+r"""The dual variables that a Newton step predicts, with a better dual value than β of w.
 
 Newton's equation :math:`(I + X^\top DX)s = X^\top\beta - w` over the active rows reads
-:math:`X^\top\beta^+ = w + s` with :math:`\beta^+ = \beta - DXs`: but for rows that change
-sides, :math:`\beta^+` and w + s are a pair without a gap. The β that w + s asks for has
-half its squared gradient for a gap, in which a row near its kink counts with the square
-of its length: of a tube on 22,784 × 8 rows 3e-2, where :math:`\beta^+` leaves 6e-4.
+:math:`X^\top\beta^+ = w + s` with :math:`\beta^+ = \beta - DXs`: unless rows change
+sides, :math:`\beta^+` and w + s have no gap. With the β of w + s the gap is half its
+squared gradient, and a row near its kink counts with the square of its length: 3e-2 for a
+tube on 22,784 × 8 rows, 6e-4 with :math:`\beta^+`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from maxmargin.solvers.linear.newton.squared import Loss
 
 
-class Foreseen(NamedTuple):
-    """β⁺, what is outside of its box cut off, and what its dual has but ½‖X'β⁺‖²."""
+class PredictedDual(NamedTuple):
+    """β⁺, set to 0 outside its box, and its negative dual value without ½‖X'β⁺‖²."""
 
     beta: Vector
     rest: float
@@ -40,18 +40,20 @@ class Proof(NamedTuple):
     pull: Vector
 
 
-def foreseen(problem: LinearProblem, loss: Loss, beta: Vector, u: Vector) -> Foreseen:
-    """β⁺ of the β that w asks for and u = Xs, of all rows."""
+def predicted_dual(
+    problem: LinearProblem, loss: Loss, beta: Vector, u: Vector
+) -> PredictedDual:
+    """β⁺ = β − DXs of all rows, from the β of w and u = Xs."""
     plus = np.empty_like(beta)
     rest = _ahead(
         beta, u, loss.rise, loss.fall, problem.ridge, loss.epsilon, problem.p, plus
     )
-    return Foreseen(plus, rest)
+    return PredictedDual(plus, rest)
 
 
 @njit
 def _ahead(beta, u, rise, fall, ridge, epsilon, p, plus):
-    """β⁺; Σpβ + ε|β| + ½rβ² of it."""
+    """Write β⁺; return its Σpβ + ε|β| + ½rβ²."""
     total = 0.0
     for i in range(beta.size):
         one = beta[i] - max(rise[i], fall[i]) * u[i]

@@ -46,11 +46,10 @@ import numpy as np
 
 from maxmargin.design.hessian import Kept, factor_of
 from maxmargin.design.products import dot
-from maxmargin.errors import OVERFLOW, NumericalError
+from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, LinearProblem, Objective, WarmStart
 from maxmargin.solvers.base import Status, Steppable
-from maxmargin.solvers.linear.newton.kinks import check_kinked
 from maxmargin.solvers.linear.newton.line_search import balance, search
 from maxmargin.solvers.linear.newton.proximal_schedule import (
     FIRST,
@@ -60,7 +59,7 @@ from maxmargin.solvers.linear.newton.proximal_schedule import (
     verdict,
 )
 from maxmargin.solvers.linear.newton.rounded import Rounded
-from maxmargin.solvers.linear.newton.state import levels
+from maxmargin.solvers.linear.newton.state import levels, rows_in_words
 from maxmargin.solvers.linear.warm_start import with_weights
 from maxmargin.solvers.step import Step
 
@@ -120,7 +119,7 @@ class ProximalNewton(Steppable):
 
     def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
         """At w = 0 on a part of the rows; on all of them at a given w, or at X'β."""
-        check_kinked(problem, "proximal Newton", _WIDEST)
+        _check(problem)
         design, n = problem.design, problem.n
         w, centre = np.zeros(design.width), np.zeros(n)
         level, depth = levels(n, design.width)
@@ -187,11 +186,7 @@ class ProximalNewton(Steppable):
         """How far it went, and around which centre."""
         if not state.steps:
             return Step("Nothing done yet.")
-        last = state.last
-        rows = int(last["rows"])
-        where = f"all {rows} rows"
-        if rows < problem.n:
-            where = f"{rows} rows, which stand for all {problem.n}"
+        last, where = state.last, rows_in_words(problem, state.last)
         words = (
             f"Newton step {state.steps} on {where}, around centre {last['centre']:.0f} "
             f"with κ = {last['kappa']:.3g}: {last['t']:.4g} of the step proposed was "
@@ -209,6 +204,32 @@ class ProximalNewton(Steppable):
             return Status.MAX_ITER
         # On a part of the rows nothing is known of the gap, which is infinite then.
         return verdict(state, self.tol, self.max_iter)
+
+
+def _check(problem: LinearProblem) -> None:
+    """Refuse all but a hinge or a tube with ½‖w‖², boxes and few columns."""
+    name, width = "proximal Newton", problem.design.width
+    if problem.lasso:
+        msg = (
+            f"{name} minimises ½‖w‖² and a loss, and the penalty given is ‖w‖₁: use "
+            "penalty='l2', or solver='lasso-newton'"
+        )
+        raise InputError(msg)
+    if problem.squared:
+        msg = (
+            f"{name} is for losses with a kink, and the one given is a square: use "
+            "loss='hinge' (LinearSVR: 'epsilon_insensitive'), or solver='newton'"
+        )
+        raise InputError(msg)
+    if not np.isfinite(problem.upper - problem.lower).all():
+        msg = f"{name} needs a box for every row: give a finite C"
+        raise InputError(msg)
+    if width > _WIDEST:
+        msg = (
+            f"{name} factors a matrix of columns × columns: {width} columns are given, "
+            f"{_WIDEST} are possible; use solver='auto'"
+        )
+        raise InputError(msg)
 
 
 def _unit(problem: LinearProblem) -> float:

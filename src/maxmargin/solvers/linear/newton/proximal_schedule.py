@@ -23,7 +23,7 @@ _STILL = 1e-15  # of the objective: a gain that is rounding
 _TIRED, _PATIENCE = 2, 8  # steps with no more than that: another centre, the end
 
 
-class Standing(Protocol):
+class Progress(Protocol):
     """What the rule wants to know of a solver's state."""
 
     rest: float  # ½‖w − X'β‖²
@@ -32,18 +32,18 @@ class Standing(Protocol):
     steps: int
 
 
-def is_eased(at: Standing, tol: float, kappa: float) -> bool:
+def is_eased(at: Progress, tol: float, kappa: float) -> bool:
     """Whether β should be the next centre; ``kappa`` in units of the first."""
     eased = at.rest <= _EASED * at.both.gap or at.still >= _TIRED
     return eased and at.both.relative_gap > tol and kappa < _LAST
 
 
-def stands_still(at: Standing, gain: float) -> bool:
+def stands_still(at: Progress, gain: float) -> bool:
     """Whether a gain of the objective is nothing but rounding."""
     return gain <= _STILL * abs(at.both.primal)
 
 
-def verdict(at: Standing, tol: float, max_iter: int) -> Status:
+def verdict(at: Progress, tol: float, max_iter: int) -> Status:
     """CLOSED, STALLED, at the limit (−1 for 1000 steps), or RUNNING."""
     if at.both.relative_gap <= tol:
         return Status.CLOSED

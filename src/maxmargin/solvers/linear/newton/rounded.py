@@ -1,6 +1,6 @@
 r"""Hinge and tube rounded around a given β: what a proximal step minimises.
 
-With :math:`z = -(f + p)` and a centre β° the β that f asks for is that of
+With :math:`z = -(f + p)` and a centre β° the β of f solves
 :math:`\max_\beta z^\top\beta - \varepsilon\|\beta\|_1 - \sum(\beta-\beta°)^2/2k` within
 the box,
 
@@ -8,7 +8,7 @@ the box,
           k\varepsilon),\ \text{box}\bigr),
 
 a kink rounded off to a parabola as wide as the box over k. Rows whose β is inside its box
-bend with k, the others not at all.
+have the curvature k, the others none.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from maxmargin._jit import ASSOCIATIVE, njit
-from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
+from maxmargin.solvers.linear.newton.sums import Sums, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Vector
     from maxmargin.parallel import Workers
 
-_FEW = 64  # numbers: more than a few vectors are long
-_AT_THE_END, _ROUNDING = 1e-9, 1e-14  # of the box, and of k: how near its end a row is
+_FEW = 64  # policy: rows; fewer get a β of their own, away from what is read
+_AT_THE_END, _ROUNDING = 1e-9, 1e-14  # rounding: of the box, of k; so near, at its end
 
 
 @njit(fastmath=set(ASSOCIATIVE))
-def _look(z, u, t, centre, bend, lower, upper, epsilon, beta, found):
-    """β and the sums of z − t·u."""
+def _look(z, u, centre, bend, lower, upper, beta, t, epsilon, found):
+    """Write β at z − t·u and its sums."""
     along, curved, total, size = 0.0, 0.0, 0.0, 0.0
     for i in range(z.size):
         k, move = bend[i], u[i]
@@ -62,29 +62,23 @@ class Rounded(NamedTuple):
     def look(
         self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
     ) -> Sums:
-        """β becomes that of z − t·u; its sums (no squares among them)."""
-        # Where β lies close behind what is read, LLVM's vectors could read what they
-        # wrote: it looks, and adds up one by one there, which gives other bits. Only few
-        # numbers can lie so close; theirs get a place of their own.
+        """Write β at z − t·u; return its sums (Σ loss is left 0)."""
+        # Where β lies close behind what is read, vectors could read what they wrote.
+        # LLVM tests that and adds up one by one there, which gives other bits. Only short
+        # arrays can lie so close; their β is written elsewhere.
         few = z.size < _FEW
         out = np.empty(_FEW + z.size)[_FEW:] if few else beta
-
-        def part(at: slice, found: Vector) -> None:
-            _look(
-                z[at], u[at], t, self.centre[at], self.bend[at], self.lower[at],
-                self.upper[at], self.epsilon, out[at], found,
-            )  # fmt: skip
-
-        sums = in_parts(workers, z.size, part)
+        arrays = z, u, self.centre, self.bend, self.lower, self.upper, out
+        sums = summed(_look, workers, arrays, (t, self.epsilon))
         if few:
             beta[:] = out
         return sums
 
     def bending(self, z: Vector) -> NDArray[np.bool_]:
-        """Which rows bend at z, those at an end of their bend included.
+        """Rows with a curvature at z, and those at an end of their parabola.
 
-        With a free intercept Σβ = 0 may hold a row at such an end. Were it left out, the
-        next step would not know of it, and be as short as the last.
+        With a free intercept Σβ = 0 may hold a row at such an end. Without it the next
+        step would be as short as the last.
         """
         wish = self.centre + self.bend * z
         slack = np.maximum(_AT_THE_END * (self.upper - self.lower), _ROUNDING * self.bend)

@@ -1,6 +1,6 @@
 """Any loss with a curvature along a line: logistic, Huber's, a user's own.
 
-It is told by value, slope and curvature alone
+It is given by value, slope and curvature
 (:mod:`~maxmargin.problem.row_losses`), row by row in NumPy; pure squares have compiled
 sums of their own (:mod:`~maxmargin.solvers.linear.newton.squared`).
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.design.products import dot
-from maxmargin.solvers.linear.newton.line_search import Sums
+from maxmargin.solvers.linear.newton.sums import Sums
 
 if TYPE_CHECKING:
     from maxmargin._arrays import Flags, Index, Vector
@@ -26,7 +26,7 @@ class Smooth(NamedTuple):
     fixed: bool = False  # whether the curvature of an active row never changes
 
     def of(self, some: Index) -> Smooth:
-        """Those of some rows, which stand for all."""
+        """The losses of some rows, weighted to stand for all."""
         return Smooth(self.rows.of(some))
 
     def look(
@@ -37,7 +37,7 @@ class Smooth(NamedTuple):
         t: float,
         beta: Vector,
     ) -> Sums:
-        """β becomes that of z − t·u; its sums."""
+        """Write β at z − t·u; return its sums."""
         outputs = t * u - z - self.rows.p
         beta[:] = self.rows.answer(outputs)
         bent = self.rows.curvature(outputs) * u

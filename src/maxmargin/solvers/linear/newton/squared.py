@@ -1,6 +1,6 @@
 r"""Squared losses of many rows.
 
-With :math:`z = -(f + p)` the β that f asks for is :math:`(z \mp \varepsilon)/r` outside
+With :math:`z = -(f + p)` the β = −loss'(f) is :math:`(z \mp \varepsilon)/r` outside
 the tube and 0 within; the loss is :math:`\tfrac12\sum r\beta^2`.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from maxmargin._jit import ASSOCIATIVE, njit
 from maxmargin.errors import InputError
-from maxmargin.solvers.linear.newton.line_search import Sums, in_parts
 from maxmargin.solvers.linear.newton.smooth import Smooth
+from maxmargin.solvers.linear.newton.sums import Sums, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,22 +32,16 @@ class Loss(NamedTuple):
     fixed: bool = True  # whether the curvature of an active row never changes
 
     def of(self, rows: NDArray[np.intp]) -> Loss:
-        """Those of some rows, which stand for all."""
+        """The losses of some rows, weighted to stand for all."""
         each = self.rise.size / rows.size
         return Loss(each * self.rise[rows], each * self.fall[rows], self.epsilon)
 
     def look(
         self, workers: Workers, z: Vector, u: Vector, t: float, beta: Vector
     ) -> Sums:
-        """β becomes that of z − t·u; its sums."""
-
-        def part(at: slice, found: Vector) -> None:
-            _look(
-                z[at], u[at], t, self.rise[at], self.fall[at], self.epsilon, beta[at],
-                found,
-            )  # fmt: skip
-
-        return in_parts(workers, z.size, part)
+        """Write β at z − t·u; return its sums."""
+        arrays = z, u, self.rise, self.fall, beta
+        return summed(_look, workers, arrays, (t, self.epsilon))
 
     def bends(self, z: Vector, beta: Vector) -> tuple[Vector, Flags]:  # noqa: ARG002
         """The curvature of every row while it is active, and which rows are."""
@@ -56,7 +50,7 @@ class Loss(NamedTuple):
 
 @njit
 def _strengths(lower, upper, ridge, rise, fall):
-    """1/r for either sign of β; False where a loss is no square."""
+    """Write 1/r for either sign of β; return whether every loss is a square."""
     squares = True
     for i in range(ridge.size):
         up, down = upper[i] > 0.0, lower[i] < 0.0
@@ -93,8 +87,8 @@ def loss_of(problem: LinearProblem, name: str) -> Loss | Smooth:
 
 
 @njit(fastmath=set(ASSOCIATIVE))
-def _look(z, u, t, rise, fall, epsilon, beta, found):
-    """β and the sums of z − t·u."""
+def _look(z, u, rise, fall, beta, t, epsilon, found):
+    """Write β at z − t·u and its sums."""
     square, along, curved, total, size = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(z.size):
         at = z[i] - t * u[i]

@@ -1,6 +1,6 @@
-r"""What Newton's methods share: where they stand, a step along a direction, the gap.
+r"""Shared by Newton's methods: the state, a step along a direction, the gap, the stop.
 
-For the β that w asks for, :math:`\beta_i = \pm e_i/r_i`,
+For the β = −loss'(f) of w, :math:`\beta_i = \pm e_i/r_i`,
 
 .. math:: P(w, b) - D(\beta) = \tfrac12\|w - X^\top\beta\|^2 - b\sum\beta
           = \tfrac12\|\nabla P(w)\|^2 \quad\text{where } \sum\beta = 0,
@@ -8,9 +8,9 @@ For the β that w asks for, :math:`\beta_i = \pm e_i/r_i`,
 so that the gradient is the certificate, free of the cancellation in P − D.
 
 With many more rows than columns the first steps are taken on an eighth of the rows, drawn
-at random, each of which stands for eight (and before that on an eighth of these): they
-find out which rows are active at a fraction of the price. All rows come into play when a
-step gains little. What is drawn depends on n alone.
+at random; each counts eight times (and before that on an eighth of these). These steps
+find the active rows at a fraction of the cost. When a step gains little, all rows are
+used. The draw depends on n alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.linear.newton.line_search import balance, search
-from maxmargin.solvers.linear.newton.predicted_dual import Foreseen, Proof, foreseen
+from maxmargin.solvers.linear.newton.predicted_dual import (
+    PredictedDual,
+    Proof,
+    predicted_dual,
+)
 from maxmargin.solvers.linear.newton.squared import Loss, loss_of
 from maxmargin.solvers.linear.warm_start import with_weights
 
@@ -36,33 +40,35 @@ if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem, WarmStart
     from maxmargin.solvers.linear.newton.smooth import Smooth
 
-_GROWTH = 8  # how many times more rows come into play
-_ROWS = 8  # rows a column that a part must have
-_FEWEST = 2000  # rows that it must have
-_ROUGH = 0.1  # of P: a gain below it ends the part
-_LONGEST = 10  # steps that it may take
-_SOON = 16.0  # times the gap that would do: a gain below which a step may be the last
-_TRUSTED = 1e-10  # of P: a difference of P and D that is more than rounding
-_STILL = 1e-13  # of P: a gain that is rounding
-_PATIENCE = 5  # steps with no more than that, and no smaller gap
+_GROWTH = 8  # policy: factor of rows from one level to the next
+_ROWS = 8  # policy: rows a column that a sample of the rows has at least
+_FEWEST = 2000  # policy: rows that it has at least
+_ROUGH = 0.1  # policy: share of P; a smaller gain of a step ends the sample
+_LONGEST = 10  # policy: steps on one sample at most
+_SOON = (
+    16.0  # policy: times the gap accepted; a smaller gain may be that of the last step
+)
+_TRUSTED = 1e-10  # rounding: share of P; a smaller P − D is not trusted
+_STILL = 1e-13  # rounding: share of P; a smaller gain counts as none
+_PATIENCE = 5  # policy: steps in a row without gain or smaller gap before STALLED
 
 
 @dataclass(slots=True)
-class Standing:
-    """Where a method stands. ``z`` and ``beta`` have an entry for every row in play."""
+class NewtonState:
+    """Iterate and figures. ``z`` and ``beta`` have an entry for every row in play."""
 
     whole: Loss | Smooth  # of all rows
     loss: Loss | Smooth  # of those in play
     w: Vector
     bias: float
     z: Vector  # −(f + p)
-    beta: Vector  # that w asks for
-    pull: Vector
+    beta: Vector  # −loss'(f)
+    pull: Vector  # X'β
     depth: NDArray[np.uint8]  # of every row: in play at this level and below
     level: int  # 0: all rows are in play
-    rows: Index  # those in play
-    fresh: bool = False  # whether β, X'β and the figures are those of w
-    still: int = 0  # steps in a row that gained nothing but rounding
+    rows: Index  # rows in play
+    fresh: bool = False  # whether β, X'β and the figures belong to this w
+    still: int = 0  # steps in a row that gained only rounding
     here: int = 0  # steps with these rows
     steps: int = 0
     primal: float = np.inf
@@ -72,13 +78,13 @@ class Standing:
     last: dict[str, float] = field(default_factory=dict)
 
 
-def begin(problem: LinearProblem, name: str, warm: WarmStart | None) -> Standing:
-    """At w = 0 on a part of the rows; or on all at the given w, or X'β of the given β."""
+def begin(problem: LinearProblem, name: str, warm: WarmStart | None) -> NewtonState:
+    """Start at w = 0 on a sample of the rows; on all rows at the given w, or at X'β."""
     design, n = problem.design, problem.n
     everyone = np.arange(n)
     loss = loss_of(problem, name)
     w, z = np.zeros(design.width), -problem.p
-    at = Standing(
+    at = NewtonState(
         loss, loss, w, 0.0, z, np.zeros(n), w, np.zeros(0, np.uint8), 0, everyone
     )
     warm = with_weights(problem, warm)
@@ -101,7 +107,7 @@ def begin(problem: LinearProblem, name: str, warm: WarmStart | None) -> Standing
 
 
 def levels(n: int, width: int) -> tuple[int, NDArray[np.uint8]]:
-    """How many times an eighth of the rows is worth a try, and who is in which."""
+    """How many times an eighth of the rows is taken, and the last level of every row."""
     level = 0
     while n // _GROWTH ** (level + 1) >= max(_FEWEST, _ROWS * width):
         level += 1
@@ -114,8 +120,8 @@ def levels(n: int, width: int) -> tuple[int, NDArray[np.uint8]]:
     return level, depth
 
 
-def _enter(problem: LinearProblem, at: Standing) -> None:
-    """The rows of the level come into play."""
+def _enter(problem: LinearProblem, at: NewtonState) -> None:
+    """Put the rows of the level into play."""
     at.rows = np.flatnonzero(at.depth >= at.level)
     count = at.rows.size
     at.loss, p = at.whole, problem.p
@@ -128,8 +134,8 @@ def _enter(problem: LinearProblem, at: Standing) -> None:
     at.beta, at.fresh, at.still, at.here = np.zeros(count), False, 0, 0
 
 
-def refresh(problem: LinearProblem, at: Standing) -> None:
-    """β, X'β and the figures of w, if they are not known."""
+def refresh(problem: LinearProblem, at: NewtonState) -> None:
+    """Compute β, X'β and the figures of w, unless they are known."""
     while not at.fresh:
         idle = np.zeros_like(at.z)
         sums = at.loss.look(problem.design.workers, at.z, idle, 0.0, at.beta)
@@ -140,8 +146,8 @@ def refresh(problem: LinearProblem, at: Standing) -> None:
             _enter(problem, at)
 
 
-def _weigh(problem: LinearProblem, at: Standing, paid: float) -> None:
-    """Free intercept, X'β, P and the gap, from z and its β."""
+def _weigh(problem: LinearProblem, at: NewtonState, paid: float) -> None:
+    """Compute the free intercept, X'β, P and the gap, from z and its β."""
     design, total = problem.design, 0.0
     if problem.free:
         ones = np.ones_like(at.z)
@@ -158,12 +164,12 @@ def _weigh(problem: LinearProblem, at: Standing, paid: float) -> None:
 
 
 def move(
-    problem: LinearProblem, at: Standing, s: Vector, shift: float, hope: float = 0.0
+    problem: LinearProblem, at: NewtonState, s: Vector, shift: float, hope: float = 0.0
 ) -> None:
-    """The best step along (s, shift); then more rows, if it gained little.
+    """Take the best step along (s, shift); then more rows, if it gained little.
 
-    With a direction that solves Newton's equation to rounding, ``hope`` is the relative
-    gap that would do.
+    ``hope`` is the relative gap accepted, given with a direction that solves Newton's
+    equation to rounding; 0 with others.
     """
     workers, slope = problem.design.workers, dot(at.w - at.pull, s)
     u = problem.design.times(s, at.rows)
@@ -174,7 +180,7 @@ def move(
     near = -slope <= _SOON * hope * at.primal and not at.level
     # A free intercept would demand Σβ = 0 of it.
     if near and isinstance(at.loss, Loss) and not problem.free:
-        ahead = foreseen(problem, at.loss, at.beta, u)
+        ahead = predicted_dual(problem, at.loss, at.beta, u)
     t, sums = search(at.loss, workers, at.z, u, line, at.beta)
     origin, at.w = at.w, at.w + t * s
     at.bias += t * shift
@@ -200,11 +206,16 @@ def move(
 
 
 def _prove(
-    problem: LinearProblem, at: Standing, ahead: Foreseen, pull: Vector, hope: float
+    problem: LinearProblem,
+    at: NewtonState,
+    ahead: PredictedDual,
+    pull: Vector,
+    hope: float,
 ) -> None:
-    """Take β⁺ for the gap, if it is small enough with it.
+    """Use β⁺ for the gap, if that makes the gap small enough.
 
-    But for what was cut off, ``pull`` is X'β⁺: a pass over X only if that would do.
+    ``pull`` is X'β⁺ up to the β that were cut off: the exact one, a pass over X, is made
+    only if this one promises to be enough.
     """
     if at.primal - ahead.dual(pull) <= hope * at.primal:
         pull = problem.design.back(ahead.beta, at.rows)
@@ -213,8 +224,9 @@ def _prove(
             at.proof, at.gap = Proof(ahead.beta, pull), gap
 
 
-def stopped(at: Standing, tol: float) -> Status:
-    """CLOSED, STALLED or RUNNING; the figures must be fresh."""
+def verdict(problem: LinearProblem, at: NewtonState, tol: float) -> Status:
+    """CLOSED, STALLED or RUNNING, of fresh figures."""
+    refresh(problem, at)
     if at.level:
         return Status.RUNNING
     if at.gap <= tol * at.primal:
@@ -222,13 +234,9 @@ def stopped(at: Standing, tol: float) -> Status:
     return Status.STALLED if at.still >= _PATIENCE else Status.RUNNING
 
 
-def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
-    """The last step, in words and numbers."""
-    last = at.last
-    rows = int(last["rows"])
-    where = f"all {rows} rows"
-    if rows < problem.n:
-        where = f"{rows} rows, which stand for all {problem.n}"
+def report(problem: LinearProblem, at: NewtonState) -> tuple[str, dict[str, float]]:
+    """Describe the last step in words and numbers."""
+    last, where = at.last, rows_in_words(problem, at.last)
     relative = last["gap"] / last["primal"] if last["primal"] > 0.0 else 0.0
     words = (
         f"Newton step {at.steps} on {where}: {last['t']:.4g} of the step proposed is "
@@ -239,8 +247,16 @@ def told(problem: LinearProblem, at: Standing) -> tuple[str, dict[str, float]]:
     return words, {"step": at.steps, **last, "relative_gap": relative}
 
 
-def model_of(problem: LinearProblem, at: Standing) -> LinearModel:
-    """The current w, and the β that it asks for or a better one."""
+def rows_in_words(problem: LinearProblem, last: dict[str, float]) -> str:
+    """All rows, or how many of them stand for all."""
+    rows = int(last["rows"])
+    if rows < problem.n:
+        return f"{rows} rows, which stand for all {problem.n}"
+    return f"all {rows} rows"
+
+
+def model_of(problem: LinearProblem, at: NewtonState) -> LinearModel:
+    """The current w, and its β or the better predicted one."""
     design = problem.design
     bias = at.bias if problem.free else 0.0
     if design.scaling:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin._jit import njit
+from maxmargin._jit import inlined, njit
 from maxmargin._jit.random import uniform
 from maxmargin.design.row import add_row, dot_row, fetch_row
 
@@ -69,8 +69,9 @@ def _moved(seed, epoch):
 
 
 @njit
-def _settle(v, u, sums, reals):
+def _settle(walk):
     """Multiply q into v; the sum of iterates so far is written out."""
+    v, u, sums, reals = walk.v, walk.u, walk.sums, walk.reals
     mass, q = reals[MASS], reals[SHARE]
     for k in range(u.size):
         sums[SETTLED, k] += mass * v[k] - u[k]
@@ -82,8 +83,9 @@ def _settle(v, u, sums, reals):
 
 
 @njit
-def _project(v, u, sums, reals, t):
+def _project(walk, t):
     """Shorten w = q/(λt)·v to the radius 1/√λ; returns the factor."""
+    v, reals = walk.v, walk.reals
     if t % max(1024, v.size) == 0:  # what rounding did to the running sum
         total = 0.0
         for k in range(v.size):
@@ -95,13 +97,14 @@ def _project(v, u, sums, reals, t):
         return 1.0
     reals[SHARE] *= factor
     if reals[SHARE] < SMALLEST:
-        _settle(v, u, sums, reals)
+        _settle(walk)
     return factor
 
 
 @njit
-def _begin_tail(v, u, sums, reals, counters, counts, counted):
-    """Remember where the sum of iterates stands; counts of rows move on."""
+def _begin_tail(walk, counts, counted):
+    """Remember the sum of the iterates; counts of rows move on."""
+    v, u, sums, reals, counters = walk.v, walk.u, walk.sums, walk.reals, walk.counters
     for k in range(u.size):
         sums[OLD, k] = sums[NEW, k]
         sums[NEW, k] = sums[SETTLED, k] + (reals[MASS] * v[k] - u[k])
@@ -115,18 +118,84 @@ def _begin_tail(v, u, sums, reals, counters, counts, counted):
             counts[i, WRONG], counts[i, SEEN] = 0, 0
 
 
-@njit
-def steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
-    rows, scaling, y, alive, odds, norms, per_epoch, batch, anew, projected, v, u, sums,
-    reals, counters, order, counts, drawn, wrong, run, told, last,
-):  # fmt: skip
-    """Steps of this run up to ``last``.
+@inlined
+def _draw(rows, state, place, per_epoch, batch, anew, moved):
+    """Draw the rows of a step; returns how many."""
+    n, even = state.alive.size, state.run[EVEN] == 1
+    odds, order, drawn, counters = (
+        state.odds,
+        state.order,
+        state.drawn,
+        state.walk.counters,
+    )
+    seed = counters[SEED]
+    first, stop = place, place + batch
+    if batch > 1 and not anew:
+        first, stop = place * n // per_epoch, (place + 1) * n // per_epoch
+    for k in range(stop - first):
+        if anew:
+            drawn[k] = _owner(odds, even, uniform(seed, counters[DRAWN] + k + 1))
+        elif even:
+            drawn[k] = order[first + k]
+        else:
+            drawn[k] = _owner(odds, even, (order[first + k] + moved) / n)
+    if even and batch == 1:  # of the rows that come soon, bring one near
+        soon = order[min(place + AHEAD, n - 1)]
+        if anew:
+            soon = _owner(odds, even, uniform(seed, counters[DRAWN] + 1 + AHEAD))
+        fetch_row(rows, state.alive[soon])
+    counters[DRAWN] += stop - first
+    return stop - first
 
-    ``alive`` are the rows with weight, ``odds`` their cumulative weights; an epoch has
-    ``per_epoch`` steps, of ``batch`` draws if ``anew``, and otherwise of equal parts of a
-    new order of all.
+
+@inlined
+def _count_errors(rows, scaling, y, state, size, rate):
+    """Find and count the margin errors among the rows of a step at w = rate·v."""
+    alive, drawn, wrong, counts = state.alive, state.drawn, state.wrong, state.counts
+    found = 0
+    for k in range(size):
+        if k + AHEAD < size:
+            fetch_row(rows, alive[drawn[k + AHEAD]])
+        at = drawn[k]
+        i = alive[at]
+        margin = y[i] * rate * dot_row(rows, i, state.walk.v, scaling)
+        wrong[k] = margin < 1.0
+        counts[at, SEEN] += 1
+        if wrong[k]:
+            counts[at, WRONG] += 1
+            found += 1
+        if k == 0:
+            state.report[ROW], state.report[MARGIN] = i, margin
+    state.report[SIZE], state.report[ERRORS] = size, found
+
+
+@inlined
+def _add_errors(rows, scaling, y, state, size, norms, projected):
+    """Add the margin errors of a step to v, and to u what the sum of iterates needs."""
+    v, u, reals = state.walk.v, state.walk.u, state.walk.reals
+    for k in range(size):
+        if not state.wrong[k]:
+            continue
+        i = state.alive[state.drawn[k]]
+        gain = y[i] / (size * reals[SHARE])
+        if projected:
+            inner = dot_row(rows, i, v, scaling)
+            reals[NORM2] += gain * (2.0 * inner + gain * norms[i])
+        add_row(rows, i, gain, v, scaling)
+        if u.size > 0:
+            add_row(rows, i, gain * reals[MASS], u, scaling)
+
+
+@njit(allocates=False)
+def steps(rows, scaling, y, state, norms, per_epoch, batch, anew, projected, last):
+    """Steps of this run up to ``last``: draw rows, find margin errors, add them.
+
+    An epoch has ``per_epoch`` steps, of ``batch`` draws if ``anew``, and otherwise of
+    equal parts of a new order of all. One function compiled as a whole: a call costs as
+    much as a sparse row.
     """
-    n, seed, even = alive.size, counters[SEED], run[EVEN] == 1
+    walk, run = state.walk, state.run
+    reals, counters, seed = walk.reals, walk.counters, walk.counters[SEED]
     epoch, place = divmod(run[DONE], per_epoch)
     moved = _moved(seed, epoch)
     for done in range(run[DONE], last):
@@ -134,58 +203,16 @@ def steps(  # noqa: PLR0912, PLR0915 - a call costs as much as a sparse row
             epoch, place = epoch + 1, 0
             moved = _moved(seed, epoch)
         if place == 0 and not anew:
-            _shuffle(order, seed, counters[DRAWN])
-        first, stop = place, place + batch
-        if batch > 1 and not anew:
-            first, stop = place * n // per_epoch, (place + 1) * n // per_epoch
-        size = stop - first
-        for k in range(size):
-            if anew:
-                drawn[k] = _owner(odds, even, uniform(seed, counters[DRAWN] + k + 1))
-            elif even:
-                drawn[k] = order[first + k]
-            else:
-                drawn[k] = _owner(odds, even, (order[first + k] + moved) / n)
-        if even and batch == 1:  # of the rows that come soon, bring one near
-            soon = order[min(place + AHEAD, n - 1)]
-            if anew:
-                soon = _owner(odds, even, uniform(seed, counters[DRAWN] + 1 + AHEAD))
-            fetch_row(rows, alive[soon])
-        counters[DRAWN] += size
+            _shuffle(state.order, seed, counters[DRAWN])
+        size = _draw(rows, state, place, per_epoch, batch, anew, moved)
         t = counters[STEP] + 1
         rate = reals[SHARE] / (reals[PENALTY] * (t - 1)) if t > 1 else 0.0
-        found = 0
-        for k in range(size):
-            if k + AHEAD < size:
-                fetch_row(rows, alive[drawn[k + AHEAD]])
-            at = drawn[k]
-            i = alive[at]
-            margin = y[i] * rate * dot_row(rows, i, v, scaling)
-            wrong[k] = margin < 1.0
-            counts[at, SEEN] += 1
-            if wrong[k]:
-                counts[at, WRONG] += 1
-                found += 1
-            if k == 0:
-                told[ROW], told[MARGIN] = i, margin
+        _count_errors(rows, scaling, y, state, size, rate)
         reals[MASS] += rate  # of w_t in the sum of all
-        for k in range(size):
-            if not wrong[k]:
-                continue
-            i = alive[drawn[k]]
-            gain = y[i] / (size * reals[SHARE])
-            if projected:
-                inner = dot_row(rows, i, v, scaling)
-                reals[NORM2] += gain * (2.0 * inner + gain * norms[i])
-            add_row(rows, i, gain, v, scaling)
-            if u.size > 0:
-                add_row(rows, i, gain * reals[MASS], u, scaling)
+        _add_errors(rows, scaling, y, state, size, norms, projected)
         counters[STEP] = t
-        told[SIZE], told[ERRORS], told[FACTOR] = size, found, 1.0
-        if projected:
-            told[FACTOR] = _project(v, u, sums, reals, t)
+        state.report[FACTOR] = _project(walk, t) if projected else 1.0
         place += 1
         if t & (t - 1) == 0:
-            seen = done + 1 >= per_epoch
-            _begin_tail(v, u, sums, reals, counters, counts, seen)
+            _begin_tail(walk, state.counts, done + 1 >= per_epoch)
     run[DONE] = max(run[DONE], last)

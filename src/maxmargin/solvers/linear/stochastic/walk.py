@@ -89,7 +89,7 @@ class State(NamedTuple):
     drawn: Index  # the rows of a step …
     wrong: NDArray[np.bool_]  # … and whether they are margin errors
     run: Index  # steps of this run, and whether all rows weigh the same
-    told: Vector  # of the last step
+    report: Vector  # of the last step
 
 
 class StochasticSolver(Steppable):
@@ -201,11 +201,11 @@ class StochasticSolver(Steppable):
 
     def explain(self, problem: LinearProblem, state: State) -> Step:  # noqa: ARG002
         """The rows of the last step, and what it did to w."""
-        t, told = state.walk.steps, state.told
+        t, report = state.walk.steps, state.report
         if state.run[DONE] == 0:
             return Step("Nothing done yet." if t else "Nothing done yet: w = 0.")
-        i, size, errors = int(told[ROW]), int(told[SIZE]), int(told[ERRORS])
-        margin, factor = float(told[MARGIN]), float(told[FACTOR])
+        i, size, errors = int(report[ROW]), int(report[SIZE]), int(report[ERRORS])
+        margin, factor = float(report[MARGIN]), float(report[FACTOR])
         rate = 1.0 / (self.penalty(state) * t)
         if size == 1:
             found = "below" if errors else "at least"
@@ -301,7 +301,7 @@ class StochasticSolver(Steppable):
             drawn=np.zeros(batch, np.int64),
             wrong=np.zeros(batch, np.bool_),
             run=np.array([0, even], np.int64),
-            told=np.full(5, np.nan),
+            report=np.full(5, np.nan),
         )
 
     def _check(
@@ -332,12 +332,11 @@ class StochasticSolver(Steppable):
             raise InputError(msg)
 
     def _walk(self, problem: LinearProblem, state: State, last: int) -> None:
-        design, walk = problem.design, state.walk
+        design = problem.design
         steps(
-            design.rows, design.scaling, -problem.p, state.alive, state.odds,
+            design.rows, design.scaling, -problem.p, state,
             design.norms if self.projection else state.odds, self.epoch_steps(state),
-            state.drawn.size, self.replacement, self.projection, *walk, state.order,
-            state.counts, state.drawn, state.wrong, state.run, state.told, last,
+            state.drawn.size, self.replacement, self.projection, last,
         )  # fmt: skip
 
 
