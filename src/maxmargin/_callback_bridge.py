@@ -15,7 +15,9 @@ An estimator uses it so::
         @with_callbacks
         def fit(self, X, y, sample_weight=None):
             ...
-            bridges = bridge_for(self, X, y, attributes, total=len(pairs))
+            bridges = []
+            if self._watched:
+                bridges = [BridgeObserver(self, X, y, attributes, total=len(pairs))]
             for pair in pairs:  # or in threads
                 drive(solver, problem, observers=[*observers, *bridges], name=str(pair))
             self.support_ = ...  # everything that makes it a fitted estimator
@@ -30,8 +32,7 @@ or None for a binary problem among several. It is called only for callbacks that
 Threads: runs of several binary problems may go on at once; one lock guards the bridge, so
 that callbacks are called one at a time.
 
-Without callbacks, and with a scikit-learn before 1.9, :func:`bridge_for` returns an empty
-list, and nothing is called.
+Without callbacks, and with a scikit-learn before 1.9, ``_watched`` is False.
 """
 
 from __future__ import annotations
@@ -70,7 +71,6 @@ __all__ = [
     "FIT_IS_WRAPPED",
     "BridgeObserver",
     "CallbackSupport",
-    "bridge_for",
     "with_callbacks",
 ]
 
@@ -82,6 +82,8 @@ if hasattr(CallbackSupportMixin, "set_callbacks"):
         scikit-learn keeps them in a private attribute, so both of its methods that set
         it are extended here: ``set_callbacks`` and ``__sklearn_clone__``.
         """
+
+        _watched = False
 
         def set_callbacks(self, *callbacks: Any) -> Self:
             """Set scikit-learn callbacks; without arguments, remove them.
@@ -105,7 +107,7 @@ if hasattr(CallbackSupportMixin, "set_callbacks"):
 
         def __sklearn_clone__(self) -> Any:
             copy = super().__sklearn_clone__()
-            if getattr(self, "_watched", False):
+            if self._watched:
                 copy._watched = True
             return copy
 
@@ -114,23 +116,7 @@ else:
     class CallbackSupport:  # type: ignore[no-redef]
         """Nothing: this scikit-learn has no callbacks."""
 
-
-def bridge_for(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    attributes: Attributes | None = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    total: int = 1,
-) -> list[BridgeObserver]:
-    """Build the bridge of one fit, as a list of observers; empty without callbacks.
-
-    Parameters are those of :class:`BridgeObserver`.
-    """
-    if not getattr(estimator, "_watched", False):
-        return []
-    return [BridgeObserver(estimator, X, y, attributes, metadata=metadata, total=total)]
+        _watched = False
 
 
 class BridgeObserver(Watcher):

@@ -318,6 +318,12 @@ class Settings(NamedTuple):
     verbose: bool | int = False
     callbacks: Any = None
 
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """Return those of a machine, with a default where it has no such parameter."""
+        given = vars(estimator)
+        return cls(**{name: given[name] for name in cls._fields if name in given})
+
     @property
     def cache_bytes(self) -> int:
         """Memory for kernel values."""

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.crammer_singer import AllAtOnce
 from maxmargin.estimators.kernel.fit.folds import stratified_folds
@@ -24,9 +23,7 @@ from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import encode_labels, sample_weights
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part
@@ -47,6 +44,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     # What weights that leave one class mean to the machine, if more than that.
     _lonely_class: ClassVar[str] = ""
+    _optional = ("calibrators_", "probA_", "probB_")
 
     classes_: NDArray[Any]
 
@@ -55,27 +53,6 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         raise NotImplementedError
 
     # --- fitting --------------------------------------------------------------------
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the support vectors.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         rows, given = self._rows(X, y)
@@ -87,7 +64,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if weight is not None:
             np.multiply(count, weight, out=count, where=weight > 0.0)
         scheme = self._scheme(labels.classes, labels.codes)
-        parts = scheme.parts(lambda name, at, y: self._part(name, at, y, count[at]))
+        parts = [self._part(name, at, y, count[at]) for name, at, y in scheme.problems()]
         folds = None
         if self.probability:
             random = check_random_state(self.random_state)
@@ -105,13 +82,14 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
             return OneVsRest(classes, codes)
         return OneVsOne(classes, codes)
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
         margins = np.array([one.margin for one in solution.solved])
-        extras = {"margin_": float(margins[0]) if margins.size == 1 else margins}
+        found["margin_"] = float(margins[0]) if margins.size == 1 else margins
         if task.folds is not None:
             k = len(task.known["classes_"])
-            extras.update(calibrated(solution, self.calibration, k))
-        return extras
+            found.update(calibrated(solution, self.calibration, k))
+        return found
 
     # --- predicting -----------------------------------------------------------------
 

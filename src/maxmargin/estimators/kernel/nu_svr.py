@@ -187,5 +187,6 @@ class NuSVR(KernelRegressor):
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
         return NuTube("", rows, weight, z, C=float(self.C), nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"epsilon_": max(0.0, solution.solved[0].model.split)}
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
+        return {**found, "epsilon_": max(0.0, solution.solved[0].model.split)}

@@ -155,8 +155,9 @@ class OneClassSVM(OutlierMachine):
     def _part(self, rows: Index, weight: Vector) -> Part:
         return Support("", rows, weight, nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"offset_": np.array([-solution.solved[0].model.bias])}
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
+        return {**found, "offset_": np.array([-solution.solved[0].model.bias])}
 
     def _decisions(self, X: Any) -> Vector:
         ((_, values, _, _),) = self._values(X)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import counted_rows, sample_weights
@@ -33,7 +32,6 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         """Positive inside, negative outside."""
         raise NotImplementedError
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the support vectors.
 
@@ -51,7 +49,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         self : object
             The fitted machine.
         """
-        machine: Self = self._fit(X, y, sample_weight)
+        machine: Self = super().fit(X, y, sample_weight)
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:  # noqa: ARG002

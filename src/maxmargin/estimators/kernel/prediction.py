@@ -61,7 +61,7 @@ def checked_model(estimator: Any) -> Fitted:
         raise InputError(msg)
 
     def array(attribute: str, kinds: str) -> NDArray[Any]:
-        value = getattr(estimator, attribute, None)
+        value = vars(estimator).get(attribute)
         if attribute == "dual_coef_" and sparse.issparse(value):
             value = _dense_coef(value, support.size, refuse)
         try:
@@ -97,13 +97,13 @@ def checked_model(estimator: Any) -> Fitted:
     if intercept.shape != (k if rests else max(1, k * (k - 1) // 2),):
         refuse("intercept_", f"has shape {intercept.shape}")
     if is_precomputed(estimator.kernel):
-        rows = getattr(estimator, "n_features_in_", 0)
+        rows = vars(estimator).get("n_features_in_", 0)
         if n and not (support.min() >= 0 and support.max() < rows):
             refuse("support_", f"must lie between 0 and {rows - 1}")
         vectors: Any = support.astype(np.intp)
     else:
         vectors = _checked_vectors(estimator, n, refuse)
-    gamma = getattr(estimator, "gamma_", None)
+    gamma = vars(estimator).get("gamma_")
     if not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
         refuse("gamma_", f"is {gamma!r}")
     bounds = np.concatenate([[0], np.cumsum(n_support)]).astype(np.intp)
@@ -111,7 +111,7 @@ def checked_model(estimator: Any) -> Fitted:
 
 
 def _checked_vectors(estimator: Any, n: int, refuse: Refusal) -> Any:
-    vectors = getattr(estimator, "support_vectors_", None)
+    vectors = vars(estimator).get("support_vectors_")
     name = "support_vectors_"
     if is_function(estimator.kernel) and not hasattr(estimator, "n_features_in_"):
         if not isinstance(vectors, np.ndarray) or vectors.shape[:1] != (n,):

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import counted_rows, sample_weights
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike
-
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.solving import Task
@@ -27,27 +22,6 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
         """The problem of these targets."""
         raise NotImplementedError
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the support vectors.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Numbers to predict.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         rows, z = self._rows(X, y, target="numbers")

@@ -152,6 +152,8 @@ class SVDD(OutlierMachine):
     2.4
     """
 
+    _optional = ("self_value_",)  # of a precomputed kernel
+
     def __init__(
         self,
         *,
@@ -188,21 +190,20 @@ class SVDD(OutlierMachine):
     def _part(self, rows: Index, weight: Vector) -> Part:
         return Ball("", rows, weight, nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
         one = solution.solved[0]
         part = one.part
         assert isinstance(part, Ball)
         radius2, centre2 = part.radius2(one.model, one.scores)
-        extras = {
-            "radius_": float(np.sqrt(radius2)),
-            "offset_": np.array([-radius2]),
-            "intercept_": np.array([radius2 - centre2]),
-        }
+        found["radius_"] = float(np.sqrt(radius2))
+        found["offset_"] = np.array([-radius2])
+        found["intercept_"] = np.array([radius2 - centre2])
         if task.precomputed:
             diagonal = np.diagonal(task.rows)[part.rows]
             constant = bool(np.ptp(diagonal) <= 1e-9 * np.abs(diagonal).max())
-            extras["self_value_"] = float(diagonal.mean()) if constant else None
-        return extras
+            found["self_value_"] = float(diagonal.mean()) if constant else None
+        return found
 
     def _decisions(self, X: Any) -> Vector:
         ((_, values, model, rows),) = self._values(X)

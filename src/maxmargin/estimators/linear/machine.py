@@ -19,7 +19,7 @@ from maxmargin.estimators.machine import (
     refuse_several,
 )
 from maxmargin.estimators.magnitude import check_magnitude
-from maxmargin.estimators.parameters import FINITE_C, Rule, one_of
+from maxmargin.estimators.parameters import FINITE_C, Rule, Settings, one_of
 from maxmargin.losses import LOSSES
 from maxmargin.parallel import Workers, one_blas_thread
 
@@ -151,9 +151,11 @@ class LinearMachine(Machine):
             refuse_several(task.n_problems, "each of which is a problem against the rest")
         return task.problem(0, task.design(Workers(1)))
 
-    def _solve(self, task: Any, before: Any, bridges: Sequence[Observer]) -> Solution:
+    def _solve(
+        self, task: Any, settings: Settings, before: Any, observers: Sequence[Observer]
+    ) -> Solution:
         start = None if before is None else Before.of(before, task)
-        return solve_all(task, self._settings(), start, bridges)
+        return solve_all(task, settings, start, observers)
 
     def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
         d, solved = task.rows.shape[1], solution.solved
@@ -170,12 +172,12 @@ class LinearMachine(Machine):
         }
 
     def _of_the_run(self, task: LinearTask, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"n_iter_": max(one.n_iter for one in solution.certificates)}
+        return {"n_iter_": max(one.certificate.n_iter for one in solution.solved)}
 
     def _n_support(self, solution: Solution) -> int:  # noqa: ARG002
         return int(np.count_nonzero(self.dual_coef_.any(axis=0)))
 
-    def _warn(self, solution: Solution) -> None:
+    def _warn(self, solution: Solution, settings: Settings) -> None:  # noqa: ARG002
         warn_of_linear_fit(solution)
 
     def _fit_along(
@@ -183,7 +185,7 @@ class LinearMachine(Machine):
     ) -> None:
         """The rows are checked once; what a design computes of them serves every C."""
         began = time.perf_counter()
-        first, settings = machines[0], self._settings()
+        first, settings = machines[0], Settings.of(self)
         task = first._task(X, y, sample_weight)
         with Workers(settings.n_jobs) as workers:
             kept = Kept(task.design(workers), Seed(settings.random_state))
@@ -196,10 +198,11 @@ class LinearMachine(Machine):
                 known = {name: one.copy() for name, one in task.known.items()}
                 own = task._replace(C=price, known=known)
                 start = None if last is None else last[1].along(last[0], earlier, price)
-                solution = solve_all(own, settings, start, (), kept)
+                observers = settings.observers(task.n_problems)
+                solution = solve_all(own, settings, start, observers, kept)
                 name_features(machine, first)
                 machine._accept(own, solution, time.perf_counter() - began)
-                machine._warn(solution)
+                machine._warn(solution, settings)
                 pulls = [one.pull for one in solution.solved]
                 earlier, last = last, (price, Before.of(machine, own, pulls))
                 began = time.perf_counter()

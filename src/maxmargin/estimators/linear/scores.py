@@ -39,9 +39,7 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
     _refuse_unfitted(estimator)
     coef, intercept = _weights(estimator, lines)
     rows = prediction_rows(estimator, X, finite=False)  # seen in the outputs
-    outputs, finite = linear_outputs(
-        rows, coef, intercept, getattr(estimator, "n_jobs", None)
-    )
+    outputs, finite = linear_outputs(rows, coef, intercept, estimator.n_jobs)
     if not finite:
         _refuse_altered(estimator, coef, intercept)
         prediction_rows(estimator, X)  # which says so if X is not finite
@@ -116,6 +114,7 @@ class LinearScores:
     """``decision_function`` and ``predict`` of what has ``coef_`` and ``intercept_``."""
 
     classes_: NDArray[Any]
+    n_jobs: int | None = None
 
     def decision_function(self, X: Any) -> Vector:
         """How far on which side of the boundary every row lies; ±1 is the margin.

@@ -98,7 +98,7 @@ def solve_all(
     task: LinearTask,
     settings: Settings,
     before: Before | None,
-    bridges: Sequence[Observer],
+    observers: Sequence[Observer],
     kept: Kept | None = None,
 ) -> Solution:
     """Solve every problem of a task; several at a time, one thread each.
@@ -111,12 +111,11 @@ def solve_all(
         What, and how.
     before : Before or None
         A model to begin with.
-    bridges : sequence of Observer
-        Observers besides those of the settings.
+    observers : sequence of Observer
+        Called during the runs.
     kept : Kept or None
         What fits of the same rows share.
     """
-    observers = [*settings.observers(task.n_problems), *bridges]
     seed = Seed(settings.random_state) if kept is None else kept.seed
     workers = Workers(settings.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:

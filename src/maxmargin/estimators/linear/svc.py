@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.linear.machine import (
     COMMON_RULES,
@@ -170,27 +169,6 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         self.time_limit = time_limit
         self.callbacks = callbacks
         self.warm_start = warm_start
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         self._check_combination()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.linear.machine import (
     COMMON_RULES,
     LinearMachine,
@@ -20,8 +19,6 @@ from maxmargin.problem import linear_svr
 from maxmargin.validation import counted_rows, sample_weights, training_rows
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
     from maxmargin.estimators.linear.solving import LinearTask
@@ -150,27 +147,6 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.time_limit = time_limit
         self.callbacks = callbacks
         self.warm_start = warm_start
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
         found = super()._attributes(task, solution)

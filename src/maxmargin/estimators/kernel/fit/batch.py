@@ -21,6 +21,7 @@ from maxmargin.estimators.kernel.fit.solver_choice import is_production
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
+from maxmargin.kernels.gram.row_cache import StoredGram
 from maxmargin.parallel import Workers
 from maxmargin.problem import Model, Objective
 from maxmargin.solvers.distinct import shared_out
@@ -124,8 +125,7 @@ def _matrix(gram: Any, everyone: Index) -> Vector:
 
     The solver writes the diagonal into it, which one that is kept has already.
     """
-    keeper: Any = getattr(gram, "whole", None)
-    K: Vector | None = None if keeper is None else keeper(DOUBLE)
+    K: Vector | None = gram.whole(DOUBLE) if isinstance(gram, StoredGram) else None
     if K is None:
         K = np.empty((gram.n, gram.n))
         gram.block(everyone, everyone, K)

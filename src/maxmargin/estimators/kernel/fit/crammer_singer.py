@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.schemes import Maker
+    from maxmargin.estimators.kernel.fit.schemes import Labelled
     from maxmargin.kernels.gram.contract import Gram
 
 
@@ -69,10 +69,10 @@ class AllAtOnce(Scheme):
         """One for every class; one for two."""
         return len(self.classes) if len(self.classes) > 2 else 1
 
-    def parts(self, make: Maker) -> list[Part]:
-        """One, whose y are the codes."""
+    def problems(self) -> list[Labelled]:
+        """Return one problem; its y are the codes of the classes."""
         rows = np.flatnonzero(self.codes >= 0)
-        return [make("all classes at once", rows, self.codes[rows].astype(np.float64))]
+        return [("all classes at once", rows, self.codes[rows].astype(np.float64))]
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
         """One line for every class."""

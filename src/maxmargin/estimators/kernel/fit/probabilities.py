@@ -84,7 +84,7 @@ def _calibrators(estimator: Any, count: int) -> list[Any]:
         sound = isinstance(found, list) and all(isinstance(f, Isotonic) for f in found)
     else:
         name, found = "probA_ and probB_", []
-        table = [getattr(estimator, one, ()) for one in ("probA_", "probB_")]
+        table = [vars(estimator).get(one) for one in ("probA_", "probB_")]
         sound = all(_are_finite(one) and len(one) == count for one in table)
         if sound:
             found = [Sigmoid(float(a), float(b)) for a, b in zip(*table, strict=True)]

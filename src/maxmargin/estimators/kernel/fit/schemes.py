@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 
-    # (name, rows, y) → the problem that tells y = +1 from y = −1
-    Maker = Callable[[str, Index, Vector], Part]
+    # Name, rows, and y = +1 or −1 of a binary problem; for Crammer and Singer's, codes.
+    Labelled = tuple[str, Index, Vector]
 
 
 class Duals(NamedTuple):
@@ -63,8 +63,8 @@ class Scheme:
         """Lines of the table of coefficients."""
         raise NotImplementedError
 
-    def parts(self, make: Maker) -> list[Part]:
-        """The binary problems."""
+    def problems(self) -> list[Labelled]:
+        """Return the problems that are to be solved."""
         raise NotImplementedError
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
@@ -104,19 +104,19 @@ class OneVsOne(Scheme):
         """Rows of every class."""
         return [(self.codes == k).nonzero()[0] for k in range(len(self.classes))]
 
-    def parts(self, make: Maker) -> list[Part]:
-        """The rows of a pair's first class in front; of two classes, all as they are."""
+    def problems(self) -> list[Labelled]:
+        """Return the pairs, the rows of the first class first; two classes in order."""
         names = [str(label) for label in self.classes]
         if len(names) == 2:
             rows = np.flatnonzero(self.codes >= 0)
             y = np.where(self.codes[rows] == 1, 1.0, -1.0)
-            return [make(f"{names[0]} against {names[1]}", rows, y)]
+            return [(f"{names[0]} against {names[1]}", rows, y)]
         members, made = self.members, []
         for i, j in self.pairs:
             rows = np.concatenate([members[i], members[j]])
             y = np.ones(rows.size)
             y[members[i].size :] = -1.0
-            made.append(make(f"{names[i]} against {names[j]}", rows, y))
+            made.append((f"{names[i]} against {names[j]}", rows, y))
         return made
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
@@ -181,15 +181,12 @@ class OneVsRest(Scheme):
         """One for every class."""
         return len(self.classes)
 
-    def parts(self, make: Maker) -> list[Part]:
-        """Every problem has all rows."""
+    def problems(self) -> list[Labelled]:
+        """Return one problem for each class, each with all rows."""
         rows = np.flatnonzero(self.codes >= 0)
+        codes = self.codes[rows]
         return [
-            make(
-                f"{name} against the rest",
-                rows,
-                np.where(self.codes[rows] == k, 1.0, -1.0),
-            )
+            (f"{name} against the rest", rows, np.where(codes == k, 1.0, -1.0))
             for k, name in enumerate(self.classes)
         ]
 

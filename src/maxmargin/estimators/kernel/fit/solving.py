@@ -71,7 +71,7 @@ def solve_all(
     tasks: Sequence[Task],
     settings: Settings,
     warm: Sequence[Vector] | None,
-    bridges: Sequence[Observer],
+    observers: Sequence[Observer],
 ) -> list[Solution]:
     """Solve every part of the tasks, which differ in C alone, ascending.
 
@@ -86,11 +86,10 @@ def solve_all(
         How to solve them.
     warm : sequence of ndarray or None
         Coefficients of every part to go on from.
-    bridges : sequence of Observer
-        Observers besides those of the settings.
+    observers : sequence of Observer
+        Called during the runs.
     """
     first = tasks[0]
-    observers = [*settings.observers(first.n_problems * len(tasks)), *bridges]
     again = len(tasks) > 1 or first.folds is not None
     # Fast path: without observers, small classifiers are solved in one compiled call.
     plain = None
