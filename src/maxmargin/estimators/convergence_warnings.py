@@ -1,4 +1,4 @@
-"""Warnings of a fit that ended early or oddly, with advice."""
+"""Warnings of a fit that ended early, or whose solution has a defect, with advice."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def warn_of_kernel_fit(solution: Solution, settings: Settings) -> None:
 
 
 def warn_of_linear_fit(solution: Solution) -> None:
-    """Warn of a linear machine."""
+    """Warn of a linear machine that ended early."""
     early = [one for one in solution.solved if one.certificate.stop in ADVICE]
     if not early:
         return
@@ -101,7 +101,7 @@ def warn_of_linear_fit(solution: Solution) -> None:
 def warn_of_walks(
     solution: Solution, epochs: int, advice: Mapping[Stop, str] = STOCHASTIC_ADVICE
 ) -> None:
-    """Warn of a stochastic machine, which took so many epochs."""
+    """Warn of a stochastic machine that ended early, after so many epochs."""
     certificates = [one.certificate for one in solution.solved]
     early = [one for one in certificates if one.stop in advice]
     if not early:
@@ -118,7 +118,7 @@ def _where(early: Sequence[Any], solved: Sequence[Any]) -> str:
 def _warn_early(
     proof: Certificate, limit: str, figures: str, advice: str, more: str = ""
 ) -> None:
-    """Say how far from its tolerance a solver stopped; callbacks know why they did."""
+    """Warn with the distance from the tolerance at which a solver stopped."""
     said = limit if proof.stop is Stop.MAX_ITER else ""
     warn(
         f"{said}The solver {proof.stop}{figures}. The model is usable; to improve it, "

@@ -1,4 +1,4 @@
-"""What SVC and NuSVC have in common: classes, votes, probabilities."""
+"""The base of SVC and NuSVC: classes, votes, probabilities."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):
-    """A machine that tells classes apart, by binary problems of one kind."""
+    """A machine that predicts classes by binary problems of one kind."""
 
-    # What weights that leave one class mean to the machine, if more than that.
+    # Added to the error where weights leave rows of one class only.
     _lonely_class: ClassVar[str] = ""
     _optional = ("calibrators_", "probA_", "probB_")
 
     classes_: NDArray[Any]
 
     def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
-        """The problem that tells y = +1 from y = −1."""
+        """Return the binary problem between the rows of y = +1 and of y = −1."""
         raise NotImplementedError
 
     # --- fitting --------------------------------------------------------------------
@@ -75,7 +75,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         )
 
     def _scheme(self, classes: NDArray[Any], codes: Index) -> Scheme:
-        """How several classes are told apart; of two there is only one pair."""
+        """Return the scheme that makes binary problems of several classes."""
         if self.multi_class == "crammer_singer":
             return AllAtOnce(classes, codes)
         if self.multi_class == "ovr" and len(classes) > 2:
@@ -94,7 +94,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
     # --- predicting -----------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Vector:
-        """How far on which side of the boundary every row lies; ±1 is the margin.
+        """Return the decision values: the sign is the side, ±1 is the margin.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return decision.ravel() if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of every row.
+        """Return the label of every row.
 
         Parameters
         ----------
@@ -159,10 +159,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Vector:
-        """Probability of every class; ``predict`` names the largest.
+        """Return the probability of every class; ``predict`` returns the most probable.
 
-        Learnt from scores out of fold when the machine was fitted with
-        ``probability=True``.
+        Needs a fit with ``probability=True``, which learns from out-of-fold scores.
 
         Parameters
         ----------
@@ -182,7 +181,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Vector:
-        """Logarithms of ``predict_proba``.
+        """Return the logarithms of ``predict_proba``.
 
         Parameters
         ----------

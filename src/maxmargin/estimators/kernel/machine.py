@@ -1,4 +1,4 @@
-"""Kernel machines: what SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD do alike."""
+"""The base of the kernel machines SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class KernelMachine(Machine):
     # --- predicting -----------------------------------------------------------------
 
     def _values(self, X: Any, *, whole: bool = True) -> Iterator[tuple[Any, ...]]:
-        """Blocks of (rows of X as a slice, their decision values, model, X's block)."""
+        """Yield blocks: rows of X as a slice, their decision values, the model, X."""
         check_is_fitted(self)
         check_parameters(self)
         rows = prediction_rows(
@@ -211,12 +211,12 @@ class KernelMachine(Machine):
 
     @property
     def _gamma(self) -> float:
-        """``gamma_`` under the name that skl2onnx and others read from scikit-learn's."""
+        """``gamma_`` under scikit-learn's name, which skl2onnx and others read."""
         return float(self.gamma_)
 
 
 def _duals(task: Task, parts: list[tuple[Part, Expansion]]) -> Duals:
-    """All decision functions in one table; without classes there is one of each."""
+    """Return all decision functions in one table; without classes there is one."""
     if task.scheme is not None:
         return task.scheme.gather(parts)
     ((part, found),) = parts
@@ -231,7 +231,7 @@ def _duals(task: Task, parts: list[tuple[Part, Expansion]]) -> Duals:
 
 
 def _full_csr(dense: Vector, kind: Any) -> Any:
-    """Every entry stored, zeros too, as scikit-learn lays dual_coef_ out."""
+    """Return CSR that stores zeros too, as in scikit-learn's dual_coef_."""
     lines, width = dense.shape
     indices = np.tile(np.arange(width, dtype=np.int32), lines)
     indptr = np.arange(lines + 1, dtype=np.int32) * width

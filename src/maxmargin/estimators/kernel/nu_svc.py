@@ -121,7 +121,7 @@ class NuSVC(KernelClassifier):
         ``class_weight='balanced'`` makes every ν feasible.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -130,7 +130,7 @@ class NuSVC(KernelClassifier):
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     probability : bool, default=False
         Whether to learn probabilities, from the scores of five folds (drawn with
         ``random_state``). ``predict`` then names the most probable class.
@@ -164,9 +164,9 @@ class NuSVC(KernelClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class NuSVC(KernelClassifier):
     margin_ : float or ndarray of shape (n_pairs,)
         Width 2ρ/‖w‖ of the margin, in feature space.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

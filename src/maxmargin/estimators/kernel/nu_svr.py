@@ -74,7 +74,7 @@ class NuSVR(KernelRegressor):
         Price of an error outside the tube.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -83,7 +83,7 @@ class NuSVR(KernelRegressor):
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
         in float64.
@@ -98,9 +98,9 @@ class NuSVR(KernelRegressor):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class NuSVR(KernelRegressor):
     epsilon_ : float
         Half the width of the tube that came out.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number used for ``gamma``.
     n_iter_ : int
         Iterations of the solver.
     fit_status_ : int
@@ -129,7 +129,7 @@ class NuSVR(KernelRegressor):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

@@ -1,8 +1,8 @@
-"""From a fitted machine's public attributes to decision values.
+"""Decision values from a fitted machine's public attributes.
 
-Predictions use what anybody can see and change (``support_vectors_``, ``dual_coef_``,
-``intercept_``, …). Compiled code believes shapes and indices, so they are checked
-every time: an altered model gets an error, never a crash (CVE-2020-28975).
+Predictions use public attributes (``support_vectors_``, ``dual_coef_``, ``intercept_``,
+…), which users can change. Compiled code does not check shapes and indices, so they are
+checked here every time: an altered model gets an error, never a crash (CVE-2020-28975).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Refusal = Callable[[str, str], NoReturn]
 
-BLOCK = 1 << 22  # decision values held at once where only their votes are wanted
+BLOCK = 1 << 22  # policy: decision values in memory at once, where only votes are needed
 
 
 class Fitted(NamedTuple):
@@ -45,12 +45,12 @@ class Fitted(NamedTuple):
 
     @property
     def pairwise(self) -> bool:
-        """Whether ``dual_coef`` is LIBSVM's table of pairs, not a line an output."""
+        """Whether ``dual_coef`` is LIBSVM's table of pairs, not a line per output."""
         return self.k > 2 and self.dual_coef.shape[0] == self.k - 1
 
 
 def checked_model(estimator: Any) -> Fitted:
-    """The attributes of a fitted machine, or an InputError that names the altered one."""
+    """Return the attributes of a fitted machine; an InputError names an altered one."""
     name = type(estimator).__name__
 
     def refuse(attribute: str, why: str) -> NoReturn:
@@ -151,9 +151,9 @@ def _own_csr(value: Any, attribute: str, refuse: Refusal) -> Any:
 def decision_blocks(
     estimator: Any, X: Any, model: Fitted, *, workers: Workers, whole: bool
 ) -> Iterator[tuple[slice, Vector]]:
-    """Decision values in blocks of rows: (rows, values of shape (rows, problems)).
+    """Yield decision values in blocks: (rows, values of shape (rows, problems)).
 
-    Those of a pair are positive for its first class, with two classes in all for
+    The values of a pair are positive for its first class; with only two classes, for
     ``classes_[1]``. ``whole`` asks for one block.
 
     Kernel values are float64, except those of the Gaussian kernel between rows and
@@ -206,9 +206,9 @@ def _groups(model: Fitted) -> list[Group]:
 
 
 def weights(model: Fitted) -> Any:
-    """Weight vectors of a linear machine, a row for each problem; CSR if the vectors are.
+    """Return the weights of a linear kernel, a row per problem; CSR if the vectors are.
 
-    Row by row Σβ·x over the two classes of the pair, as the decisions are laid out.
+    The row of a pair is Σβ·x over its two classes, in the order of the decisions.
     """
     if not model.pairwise:
         return _product(model.dual_coef, model.vectors)

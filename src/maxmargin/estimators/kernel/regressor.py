@@ -1,4 +1,4 @@
-"""What SVR and NuSVR have in common: targets that are numbers."""
+"""The base of SVR and NuSVR: targets are numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     """A machine that predicts a number, by one problem."""
 
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
-        """The problem of these targets."""
+        """Return the problem of these rows and targets z."""
         raise NotImplementedError
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
@@ -31,7 +31,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return self._kernel_task(rows, weight, [self._part(at, z[at], count)])
 
     def predict(self, X: Any) -> Vector:
-        """The number every row is worth.
+        """Return the predicted number of every row.
 
         Parameters
         ----------

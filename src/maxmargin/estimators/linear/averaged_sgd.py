@@ -56,7 +56,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     fit_status_ : int
         0 when the gap is within ``tol``, 1 when the solver stopped early.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

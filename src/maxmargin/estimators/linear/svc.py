@@ -87,7 +87,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run; see :mod:`maxmargin.observers`.
+        Called during the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the fit before: its dual variables, or with the
         penalty l1 its weights.
@@ -108,7 +108,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Examples
     --------

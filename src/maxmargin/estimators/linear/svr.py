@@ -72,7 +72,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run; see :mod:`maxmargin.observers`.
+        Called during the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
         Whether ``fit`` goes on from the dual variables of the fit before.
 
@@ -89,7 +89,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Does this kernel have a feature space? A warning where it has none.
+"""A warning of kernels that are not positive semi-definite.
 
 A kernel matrix that is not positive semi-definite makes the quadratic programme
 non-convex: a solver still stops, at a point that may only be a local optimum.
@@ -62,7 +62,7 @@ def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) ->
 
 
 def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
-    """Precomputed matrices are checked where they come in; functions only here."""
+    """Refuse a function with k(x, z) ≠ k(z, x); matrices are checked on input."""
     difference = np.abs(K - K.T)
     if float(difference.max(initial=0.0)) > 1e-6 * float(np.abs(K).max(initial=0.0)):
         i, j = np.unravel_index(int(difference.argmax()), K.shape)
@@ -75,16 +75,16 @@ def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
 
 
 def _spread(n: int, count: int) -> Index:
-    """At most ``count`` rows, evenly spread, the same ones every time."""
+    """Return at most ``count`` rows, evenly spread, always the same."""
     count = min(n, count)
     return np.arange(count, dtype=np.intp) * n // max(1, count)
 
 
 def _negative_eigenvalue(K: NDArray[np.float64], eps: float) -> float | None:
-    """Smallest eigenvalue if it is below what rounding explains, else None.
+    """Return the smallest eigenvalue if rounding cannot explain it, else None.
 
-    K + δI has a Cholesky factor exactly when no eigenvalue is below −δ, which costs a
-    tenth of the eigenvalues themselves; those are computed only to be reported.
+    K + δI has a Cholesky factor exactly when no eigenvalue is below −δ; the factor costs
+    a tenth of the eigenvalues, which are computed only for the warning.
     """
     if not np.isfinite(K).all() or not K.any():
         return None  # overflow is reported by the solver; zeros are semi-definite
