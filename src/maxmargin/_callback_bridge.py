@@ -1,7 +1,7 @@
 """The bridge to scikit-learn's callbacks (``sklearn.callback``, since 1.9).
 
 There, a fit is a tree of tasks, and callbacks are called when a task begins and ends.
-Here a task is one chunk of about 50 ms of a run; their number is not known beforehand::
+Here a task is a chunk of about 50 ms of a run; the number of chunks is not known before::
 
     fit                          fit
     ├── chunk 0                  ├── "2 against 7"        with several binary problems
@@ -25,12 +25,12 @@ An estimator uses it so::
                 bridge.finish()
             return self
 
-``attributes(snapshot)`` returns the fitted attributes of the estimator if it stopped now,
+``attributes(snapshot)`` returns the fitted attributes that the estimator would have now,
 or None for a binary problem among several. It is called only for callbacks that ask for a
 ``fitted_estimator``.
 
-Threads: runs of several binary problems may go on at once; one lock guards the bridge, so
-that callbacks are called one at a time.
+Threads: several binary problems may run at once; one lock guards the bridge, so that
+callbacks are called one at a time.
 
 Without callbacks, and with a scikit-learn before 1.9, ``_watched`` is False.
 """
@@ -77,7 +77,7 @@ __all__ = [
 if hasattr(CallbackSupportMixin, "set_callbacks"):
 
     class CallbackSupport(CallbackSupportMixin):
-        """scikit-learn's callback mixin, which also notes whether there are callbacks.
+        """scikit-learn's callback mixin; ``_watched`` says whether there are callbacks.
 
         scikit-learn keeps them in a private attribute, so both of its methods that set
         it are extended here: ``set_callbacks`` and ``__sklearn_clone__``.

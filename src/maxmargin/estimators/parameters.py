@@ -292,7 +292,7 @@ def effective_gamma(
 
 
 def kernel_of(estimator: Any, gamma: float) -> Kernel:
-    """The kernel object of a machine whose ``gamma`` stands for this number."""
+    """Return the kernel object of a machine, with this number for ``gamma``."""
     return as_kernel(
         estimator.kernel,
         degree=int(estimator.degree),

@@ -33,24 +33,24 @@ class NuTube(Part):
     merges = False  # the two variables of a row are copies that must stay apart
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ν-SVR, whose points are the rows twice."""
+        """Return ν-SVR; its points are the rows twice."""
         twice = CopiedGram(gram, np.tile(np.arange(gram.n), 2))
         return nu_svr(twice, self.z, row_prices(self.C, weight), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
-        """β = α − α*."""
+        """Return the decision function, with coefficients α − α*."""
         n = self.rows.size
         return Expansion(model.beta[:n] + model.beta[n:], model.bias)
 
     def certificate(self, problem: Problem, model: Model, run: Run) -> Certificate:
-        """Support vectors are rows, not variables: at a bound when |α − α*| = C."""
+        """Count rows, not variables: a row is at its bound when |α − α*| = C."""
         found = super().certificate(problem, model, run)
         coef, price = self.expansion(problem, model).coef, problem.upper[: self.rows.size]
         n, bound = int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
         return replace(found, n_support=n, n_bound=bound, n_free=n - bound)
 
     def restart(self, coef: Vector) -> Vector:
-        """α is what is positive, α* what is negative."""
+        """Return α from the positive coefficients, α* from the negative ones."""
         return np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)])
 
 
@@ -117,7 +117,7 @@ class NuSVR(KernelRegressor):
     intercept_ : ndarray of shape (1,)
         Intercept.
     epsilon_ : float
-        Half the width of the tube that came out.
+        Half the width of the tube that was found.
     gamma_ : float
         The number used for ``gamma``.
     n_iter_ : int

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Support(NuPart):
-    """The one-class machine."""
+    """The one-class problem."""
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """One-class SVM."""
+        """Return the one-class problem with these weights."""
         return one_class(gram, weight, self.nu)
 
 
 class OneClassSVM(OutlierMachine):
-    r"""The support of a distribution: where rows like these are to be expected.
+    r"""The support of a distribution: the region where most rows are expected.
 
     Solves, for the rows :math:`x_i` with weights :math:`w_i`,
 

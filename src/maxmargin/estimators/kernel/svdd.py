@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ball(NuPart):
-    """SVDD; its coefficients are the centre's, Σα = 1."""
+    """SVDD; the coefficients are those of the centre, Σα = 1."""
 
     @property
     def mass(self) -> float:
@@ -33,20 +33,20 @@ class Ball(NuPart):
         return self.nu * float(self.weight.sum())
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """SVDD."""
+        """Return SVDD with these weights."""
         return svdd(gram, weight, self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
-        """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
+        """Return the centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
         return Expansion(model.beta / self.mass, model.bias)
 
     def restart(self, coef: Vector) -> Vector:
-        """β = Mα."""
+        """Return β = Mα."""
         return coef * self.mass
 
     def radius2(self, model: Model, scores: Vector) -> tuple[float, float]:
-        """R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
-        # M may be as small as ν: its square may vanish
+        """Return R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
+        # M may be as small as ν: M² could underflow
         alpha = model.beta / self.mass
         centre2 = float(alpha @ (scores - model.bias)) / self.mass
         return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2
@@ -213,7 +213,7 @@ class SVDD(OutlierMachine):
         return decisions
 
     def _self_values(self, rows: Any) -> Any:
-        """k(x, x) of every row; a precomputed matrix does not have it."""
+        """Return k(x, x) of every row; a precomputed matrix does not have it."""
         if hasattr(self, "self_value_"):
             if self.self_value_ is not None:
                 return self._number("self_value_")

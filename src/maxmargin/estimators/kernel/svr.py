@@ -24,15 +24,15 @@ class Tube(Part):
     epsilon: float
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ε-SVR."""
+        """Return ε-SVR with these weights."""
         return epsilon_svr(gram, self.z, row_prices(self.C, weight), self.epsilon)
 
     def targets(self) -> Vector:
-        """The numbers to be met."""
+        """Return the numbers z."""
         return self.z
 
     def outlives(self, problem: Problem, model: Model) -> bool:
-        """No |β| at C: a larger C changes nothing."""
+        """Return whether no |β| is at C: then a larger C changes nothing."""
         return is_inside(problem, model.beta)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AveragedSGDClassifier(StochasticClassifier):
-    r"""Linear classification by S2's SGD, whose answer is the average of all iterates.
+    r"""Linear classification by S2's SGD; the model is the average of all iterates.
 
     Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
 
@@ -47,7 +47,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the draws.
     warm_start : bool, default=False
-        Whether ``fit`` goes on where the fit before ended, its step counter included.
+        Whether ``fit`` continues where the fit before ended, with its step counter.
     n_jobs : int or None, default=None
         Threads, for fits of several classes and predictions of many rows; None uses
         every core available. Results are the same for all.

@@ -1,4 +1,4 @@
-"""What LinearSVC and LinearSVR do alike: a fit from checks to certificate, outputs."""
+"""The base of LinearSVC and LinearSVR: checks of parameters, fits, paths of C."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def solver_rule(*, regression: bool = False) -> Rule:
-    """One of the names, or a solver that was made."""
+    """Return the rule of ``solver``: one of the names, or a solver object."""
 
     def allowed(value: Any) -> bool:
         known = names(regression=regression)
@@ -47,7 +47,7 @@ def solver_rule(*, regression: bool = False) -> Rule:
 
 
 def loss_rule() -> Rule:
-    """A loss of the margin that can be learnt with, those from outside included."""
+    """Return the rule of ``loss``: a loss that can be trained, also from outside."""
 
     def known() -> list[str]:
         return [name for name, loss in LOSSES.items() if loss.trains]
@@ -59,7 +59,7 @@ def loss_rule() -> Rule:
     )
 
 
-_WIDEST = 1e150  # intercept_scaling, of which squares are made
+_WIDEST = 1e150  # rounding: the square of a larger intercept_scaling may overflow
 
 COMMON_RULES: dict[str, Rule] = {
     "C": FINITE_C._replace(
@@ -87,7 +87,7 @@ COMMON_RULES: dict[str, Rule] = {
 }
 
 
-# loss → penalty → the formulations that LIBLINEAR has
+# loss → penalty → values of dual that LIBLINEAR has
 _KNOWN: dict[str, dict[str, tuple[bool, ...]]] = {
     "hinge": {"l2": (True,)},
     "squared_hinge": {"l1": (False,), "l2": (False, True)},
@@ -99,8 +99,8 @@ _KNOWN: dict[str, dict[str, tuple[bool, ...]]] = {
 def check_combination(penalty: str, loss: str, dual: Any) -> None:
     """Refuse what scikit-learn's ``LinearSVC`` and ``LinearSVR`` refuse.
 
-    ``dual`` decides nothing here, for every solver knows both sides of the duality; but a
-    combination that LIBLINEAR does not have is more likely a mistake than a wish.
+    ``dual`` has no effect here, for every solver computes primal and dual; but a
+    combination that LIBLINEAR does not have is probably a mistake.
     """
     given = f"Parameters: penalty={penalty!r}, loss={loss!r}, dual={dual!r}"
     known = _KNOWN.get(loss, {"l2": (False, True)})  # one from outside, as it may be
@@ -121,7 +121,7 @@ def check_combination(penalty: str, loss: str, dual: Any) -> None:
 
 
 class LinearMachine(Machine):
-    """A machine says what its problems are (``_task``)."""
+    """Base of LinearSVC and LinearSVR; a machine defines its problems (``_task``)."""
 
     _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
 
@@ -141,7 +141,7 @@ class LinearMachine(Machine):
         known: dict[str, Any],
         lines: int,
     ) -> LinearTask:
-        """A task of these rows; what no machine can solve is refused."""
+        """Return the task of these rows; refuse features that are too large."""
         check_magnitude(rows, lambda norm2: norm2)
         scaling = scaling_of(self)
         return LinearTask(rows, problems, make, float(self.C), scaling, known, lines)
@@ -165,7 +165,7 @@ class LinearMachine(Machine):
             weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
         return {
             **task.known,
-            # By columns, as a product with rows reads them; of one line that is the same.
+            # Column order is the faster one for products with rows.
             "coef_": np.asfortranarray(weights),
             "intercept_": bias if self.fit_intercept else 0.0,
             "dual_coef_": np.concatenate([one.beta for one in solved]),
@@ -183,7 +183,7 @@ class LinearMachine(Machine):
     def _fit_along(
         self, machines: Sequence[Any], X: Any, y: Any, sample_weight: Any
     ) -> None:
-        """The rows are checked once; what a design computes of them serves every C."""
+        """Check the rows once; the design and what it has computed serve every C."""
         began = time.perf_counter()
         first, settings = machines[0], Settings.of(self)
         task = first._task(X, y, sample_weight)
@@ -191,10 +191,10 @@ class LinearMachine(Machine):
             kept = Kept(task.design(workers), Seed(settings.random_state))
         last: tuple[float, Before] | None = None
         earlier: tuple[float, Before] | None = None
-        with one_blas_thread():  # asked for once: every fit asks again
+        with one_blas_thread():  # once for all: every fit would set it again
             for machine in machines:
                 price = float(machine.C)
-                # Attributes that no other machine shares: they may be altered.
+                # Copies: users may alter the attributes of one machine.
                 known = {name: one.copy() for name, one in task.known.items()}
                 own = task._replace(C=price, known=known)
                 start = None if last is None else last[1].along(last[0], earlier, price)
@@ -209,6 +209,6 @@ class LinearMachine(Machine):
 
 
 def scaling_of(machine: Any) -> float:
-    """The value of the constant column; 0 without one."""
+    """Return the value of the constant column; 0 without one."""
     regularised = machine.fit_intercept and machine.intercept != "free"
     return float(machine.intercept_scaling) if regularised else 0.0

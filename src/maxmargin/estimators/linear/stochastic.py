@@ -1,4 +1,4 @@
-"""What the stochastic linear machines have in common: all but their parameters."""
+"""The base of the stochastic linear machines, which add only parameters and a solver."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ _LENGTH = Rule(
 
 
 class Solved(NamedTuple):
-    """The end of one walk."""
+    """One solved problem: the end of one walk (a run of stochastic steps)."""
 
     outcome: Outcome
     certificate: Certificate
-    longest: float  # of all rows
-    goes_on: bool  # whether the walk had begun on other rows
+    longest: float  # norm of the longest row
+    goes_on: bool  # whether the walk began in an earlier call
 
 
 class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
-    """One or several walks of one w each: by steps on rows that are drawn.
+    """Base of classifiers that take subgradient steps on rows drawn at random.
 
-    A machine says what its solver is (``_solver``).
+    Each problem is a walk of its own w. A machine defines its solver (``_solver``).
     """
 
     _own_rules: ClassVar[dict[str, Rule]] = {
@@ -87,7 +87,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         return tags
 
     def _solver(self, *, tol: float, max_iter: int) -> StochasticSolver:
-        """The solver of one class."""
+        """Return the solver of one problem."""
         raise NotImplementedError
 
     # --- fitting ----------------------------------------------------------------------
@@ -99,12 +99,12 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on with one epoch on these rows; the step counter ``t_`` goes on too.
+        """Continue with one epoch on these rows; the step counter ``t_`` continues too.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, as many as a call brings.
+            Rows of this call.
         y : array-like of shape (n_samples,)
             Their labels; not every class has to be there.
         classes : array-like of shape (n_classes,), default=None
@@ -124,7 +124,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         with unless_refused(self):
             task = partial_task(self, X, y, classes, sample_weight)
             walks = vars(self).get("_walks")
-            # One epoch is what was asked for: neither a gap nor a limit ends it early.
+            # Exactly one epoch: no small gap ends it early.
             solver = self._solver(tol=0.0, max_iter=1)
             observers = Settings.of(self).observers(task.n_problems)
             solution = self._walk(task, walks, solver, observers)
@@ -159,7 +159,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         return self._walk(task, before, solver, observers)
 
     def _check_before(self, task: Task) -> None:
-        """Refuse to go on from a fit that was about other classes or columns."""
+        """Refuse to continue from a fit of other classes or columns."""
         width = task.rows.shape[1]
         same = np.array_equal(self.classes_, task.classes)
         if same and width == self.coef_.shape[1]:
@@ -177,7 +177,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         return Design(task.rows, scaling, workers)
 
     def _class_problem(self, task: Task, design: Design, number: int) -> LinearProblem:
-        """One class against the rest; of two classes, the second is the positive one."""
+        """Return one class against the rest; of two, the second class is positive."""
         positive = number if task.n_problems > 1 else 1
         y = np.where(task.codes == positive, 1.0, -1.0)
         return linear_svc(design, y, task.weight / float(self.lam), squared=False)
@@ -189,9 +189,9 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         solver: StochasticSolver,
         observers: Sequence[Observer],
     ) -> Solution:
-        """Walk for every class, on from ``walks`` if there are any."""
+        """Run the walk of every problem, continuing ``walks`` if there are any."""
         count = task.n_problems
-        seeds = [0] * count  # a walk that goes on has one
+        seeds = [0] * count  # a walk that continues has its own seed
         if walks is None:
             random = check_random_state(self.random_state)
             seeds = random.randint(2**31 - 1, size=count).tolist()
@@ -242,7 +242,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         outcome: Outcome,
         name: str,
     ) -> Certificate:
-        # A part of a fit runs to no tol, and is judged by the machine's all the same.
+        # A partial_fit runs without tol; its certificate has the machine's tol.
         run = Run(
             outcome.stop, float(self.tol), solver.criterion, outcome.n_iter,
             seconds=outcome.seconds, name=name, solver=solver.ran(outcome.state),
@@ -288,7 +288,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
     def _bound(
         self, walks: list[Walk], radius: float, *, goes_on: bool
     ) -> DescentBound | None:
-        """What theory says of the class with the fewest steps, and so of all."""
+        """Return the bound of the class with the fewest steps, which holds for all."""
         walk = min(walks, key=lambda one: one.steps)
         if walk.steps == 0:
             return None

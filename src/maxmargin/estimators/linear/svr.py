@@ -51,7 +51,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight is the intercept: the larger, the less
+        Value of the constant feature; its weight is the intercept: the larger, the less
         it is regularised.
     dual : bool or 'auto', default='auto'
         Accepted where scikit-learn accepts it; every solver knows both sides.
@@ -74,7 +74,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     callbacks : observer, callable, list of them, or None, default=None
         Called during the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the dual variables of the fit before.
+        Whether ``fit`` continues from the dual variables of the fit before.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return self._linear_task(rows, [""], make, {}, 1)
 
     def predict(self, X: Any) -> Vector:
-        """The value w·x + b of every row.
+        """Return the value w·x + b of every row.
 
         Parameters
         ----------

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
-    Kernels that are semi-definite by construction are not looked at. A precomputed matrix
-    of at most 2000 rows is judged as a whole; beyond, 1000 rows spread evenly over it. Of
-    functions, sigmoid, and poly with coef0 < 0 at most 200 rows are evaluated.
+    For kernels that are not semi-definite by construction. A precomputed matrix of at
+    most 2000 rows is judged as a whole; a larger one by 1000 rows spread evenly over it.
+    Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows are evaluated.
 
     Parameters
     ----------
@@ -38,8 +38,6 @@ def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) ->
     eps : float
         Precision in which the values were made.
     """
-    if kernel.is_semidefinite_by_construction:
-        return
     if kernel.precomputed:
         rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
     else:

@@ -68,7 +68,7 @@ def shared_grams(
     parts : sequence of Part
         The problems.
     scheme : Scheme or None
-        How several classes are told apart, if there are classes.
+        The scheme of the classes, if there are classes.
     cache_bytes : int
         Memory for kernel values.
     workers : Workers
