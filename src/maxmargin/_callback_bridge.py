@@ -1,7 +1,7 @@
 """The bridge to scikit-learn's callbacks (``sklearn.callback``, since 1.9).
 
 There, a fit is a tree of tasks, and callbacks are called when a task begins and ends.
-Here a task is one chunk of about 50 ms of a run; their number is not known beforehand::
+Here a task is a chunk of about 50 ms of a run; the number of chunks is not known before::
 
     fit                          fit
     ├── chunk 0                  ├── "2 against 7"        with several binary problems
@@ -15,7 +15,9 @@ An estimator uses it so::
         @with_callbacks
         def fit(self, X, y, sample_weight=None):
             ...
-            bridges = bridge_for(self, X, y, attributes, total=len(pairs))
+            bridges = []
+            if self._watched:
+                bridges = [BridgeObserver(self, X, y, attributes, total=len(pairs))]
             for pair in pairs:  # or in threads
                 drive(solver, problem, observers=[*observers, *bridges], name=str(pair))
             self.support_ = ...  # everything that makes it a fitted estimator
@@ -23,15 +25,14 @@ An estimator uses it so::
                 bridge.finish()
             return self
 
-``attributes(snapshot)`` returns the fitted attributes of the estimator if it stopped now,
+``attributes(snapshot)`` returns the fitted attributes that the estimator would have now,
 or None for a binary problem among several. It is called only for callbacks that ask for a
 ``fitted_estimator``.
 
-Threads: runs of several binary problems may go on at once; one lock guards the bridge, so
-that callbacks are called one at a time.
+Threads: several binary problems may run at once; one lock guards the bridge, so that
+callbacks are called one at a time.
 
-Without callbacks, and with a scikit-learn before 1.9, :func:`bridge_for` returns an empty
-list, and nothing is called.
+Without callbacks, and with a scikit-learn before 1.9, ``_watched`` is False.
 """
 
 from __future__ import annotations
@@ -70,18 +71,19 @@ __all__ = [
     "FIT_IS_WRAPPED",
     "BridgeObserver",
     "CallbackSupport",
-    "bridge_for",
     "with_callbacks",
 ]
 
 if hasattr(CallbackSupportMixin, "set_callbacks"):
 
     class CallbackSupport(CallbackSupportMixin):
-        """scikit-learn's callback mixin, which also notes whether there are callbacks.
+        """scikit-learn's callback mixin; ``_watched`` says whether there are callbacks.
 
         scikit-learn keeps them in a private attribute, so both of its methods that set
         it are extended here: ``set_callbacks`` and ``__sklearn_clone__``.
         """
+
+        _watched = False
 
         def set_callbacks(self, *callbacks: Any) -> Self:
             """Set scikit-learn callbacks; without arguments, remove them.
@@ -105,7 +107,7 @@ if hasattr(CallbackSupportMixin, "set_callbacks"):
 
         def __sklearn_clone__(self) -> Any:
             copy = super().__sklearn_clone__()
-            if getattr(self, "_watched", False):
+            if self._watched:
                 copy._watched = True
             return copy
 
@@ -114,23 +116,7 @@ else:
     class CallbackSupport:  # type: ignore[no-redef]
         """Nothing: this scikit-learn has no callbacks."""
 
-
-def bridge_for(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    attributes: Attributes | None = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    total: int = 1,
-) -> list[BridgeObserver]:
-    """Build the bridge of one fit, as a list of observers; empty without callbacks.
-
-    Parameters are those of :class:`BridgeObserver`.
-    """
-    if not getattr(estimator, "_watched", False):
-        return []
-    return [BridgeObserver(estimator, X, y, attributes, metadata=metadata, total=total)]
+        _watched = False
 
 
 class BridgeObserver(Watcher):

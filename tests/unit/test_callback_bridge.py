@@ -16,7 +16,6 @@ from maxmargin import _callback_bridge
 from maxmargin._callback_bridge import (
     BridgeObserver,
     CallbackSupport,
-    bridge_for,
     with_callbacks,
 )
 from maxmargin.errors import Stop
@@ -36,14 +35,13 @@ class Machine(CallbackSupport, ClassifierMixin, BaseEstimator):
     @with_callbacks
     def fit(self, X, y, sample_weight=None):
         names = [f"problem {k}" for k in range(self.problems)]
-        self.bridges_ = bridge_for(
-            self,
-            X,
-            y,
-            self._attributes,
-            metadata={} if sample_weight is None else {"sample_weight": sample_weight},
-            total=self.problems,
-        )
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.bridges_ = []
+        if self._watched:
+            bridge = BridgeObserver(
+                self, X, y, self._attributes, metadata=given, total=self.problems
+            )
+            self.bridges_.append(bridge)
         limits = [] if self.limit is None else [TimeLimit(self.limit)]
         self.stops_ = {}
 
@@ -134,7 +132,6 @@ def test_without_callbacks_there_is_no_bridge():
     assert not hasattr(machine, "built_")
     machine.set_callbacks(Recorder()).set_callbacks()
     assert machine.fit(X, Y).bridges_ == []
-    assert bridge_for(object(), X, Y) == []
 
 
 def test_chunks_are_tasks_and_every_begin_has_its_end(monkeypatch):
@@ -256,8 +253,8 @@ def test_an_older_scikit_learn_has_no_bridge(monkeypatch):
     class Old(older.CallbackSupport, BaseEstimator):
         @older.with_callbacks
         def fit(self, X, y):
-            return older.bridge_for(self, X, y, None)
+            return self._watched
 
-    assert Old().fit(X, Y) == []
-    assert clone(Old()).fit(X, Y) == []
+    assert Old().fit(X, Y) is False
+    assert clone(Old()).fit(X, Y) is False
     assert not hasattr(Old, "set_callbacks")

@@ -11,6 +11,7 @@ from maxmargin.design.hessian import WIDE
 from maxmargin.design.operator import Design
 from maxmargin.estimators.linear.choice import FEW_ROWS, TIGHT, chosen_solver, names
 from maxmargin.estimators.linear.solving import Seed
+from maxmargin.estimators.parameters import Settings
 from maxmargin.parallel import Workers
 from maxmargin.problem import LinearJointProblem, linear_svc, linear_svr
 from maxmargin.solvers import linear
@@ -27,7 +28,7 @@ def design_of(n, d, rows, scaling=0.0):
 
 def taken(problem, tol=1e-4):
     return type(
-        chosen_solver(LinearSVC(tol=tol)._settings(), problem, lambda: 0)
+        chosen_solver(Settings.of(LinearSVC(tol=tol)), problem, lambda: 0)
     ).__name__
 
 
@@ -130,7 +131,7 @@ def test_options_of_a_machine(machine, expected):
     X = sp.random_array((30, MANY), density=0.01, format="csr", rng=0)
     problem = machine.problem(X, np.arange(30) % 2)
     assert (
-        type(chosen_solver(machine._settings(), problem, lambda: 0)).__name__ == expected
+        type(chosen_solver(Settings.of(machine), problem, lambda: 0)).__name__ == expected
     )
 
 
@@ -148,7 +149,7 @@ def test_a_name_is_a_solver_with_the_parameters_of_the_machine(name):
         multi_class="crammer_singer" if name in JOINT else "ovr",
     )  # fmt: skip
     problem = machine.problem(*rows(3 if name in JOINT else 2))
-    solver = chosen_solver(machine._settings(), problem, seed=lambda: 11)
+    solver = chosen_solver(Settings.of(machine), problem, seed=lambda: 11)
     assert type(solver).__name__ in linear.__all__
     assert (solver.tol, solver.max_iter) == (0.125, 7)
     assert getattr(solver, "seed", 11) == 11
@@ -181,7 +182,9 @@ def test_one_number_for_all_classes_and_every_thread():
 def test_a_solver_that_was_made_is_taken_as_it_is():
     made = linear.Newton(tol=0.5)
     machine = LinearSVC(solver=made, tol=1e-6)
-    assert chosen_solver(machine._settings(), machine.problem(*rows()), lambda: 0) is made
+    assert (
+        chosen_solver(Settings.of(machine), machine.problem(*rows()), lambda: 0) is made
+    )
 
 
 # --- Pegasos, which no shape has -------------------------------------------------------

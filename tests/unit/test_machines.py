@@ -328,6 +328,29 @@ def test_one_against_the_rest_has_the_same_bits_for_every_n_jobs(kind):
     assert len(found) == 1
 
 
+class Scaled(SVC):
+    """A subclass with a fitted attribute of its own, set before the fit."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.scaler_ = np.abs(X).max(axis=0)
+        return super().fit(X / self.scaler_, y, sample_weight)
+
+
+def test_a_fit_deletes_what_an_earlier_fit_set_and_nothing_else(tmp_path):
+    machine = Scaled(probability=True, random_state=0).fit(X, Y)
+    machine.note_ = "of the caller"
+    machine.set_params(probability=False).fit(X, Y)
+    assert machine.note_ == "of the caller"
+    assert_array_equal(machine.scaler_, np.abs(X).max(axis=0))
+    assert not hasattr(machine, "probA_")
+    maxmargin.save(SVC(probability=True, random_state=0).fit(X, Y), tmp_path / "m")
+    loaded = maxmargin.load(tmp_path / "m").set_params(calibration="isotonic").fit(X, Y)
+    assert not hasattr(loaded, "probA_")
+    assert not hasattr(loaded.set_params(probability=False).fit(X, Y), "calibrators_")
+    ball = SVDD(kernel="precomputed").fit(X @ X.T)
+    assert not hasattr(ball.set_params(kernel="linear").fit(X), "self_value_")
+
+
 @pytest.mark.parametrize("given", [{}, {"multi_class": "ovr"}, {"probability": True}])
 def test_next_to_no_memory_for_kernel_values(given):
     rng = np.random.default_rng(0)

@@ -1,11 +1,11 @@
 """The machines, with scikit-learn's interface.
 
-- :mod:`~maxmargin.estimators.parameters`: what every constructor parameter may be.
-- :mod:`~maxmargin.estimators.magnitude`: whether kernel values can be represented.
+- :mod:`~maxmargin.estimators.parameters`: the checks of constructor parameters.
+- :mod:`~maxmargin.estimators.magnitude`: checks of kernel matrices and large features.
 - :mod:`~maxmargin.estimators.machine`: the frame of every fit.
 - :mod:`~maxmargin.estimators.kernel`: machines with a kernel.
-- :mod:`~maxmargin.estimators.linear`: machines without one.
-- :mod:`~maxmargin.estimators.convergence_warnings`: a fit that ended early, and advice.
+- :mod:`~maxmargin.estimators.linear`: machines without a kernel.
+- :mod:`~maxmargin.estimators.convergence_warnings`: warnings of early ends, and advice.
 - :mod:`~maxmargin.estimators.path`: one machine for many C.
 """
 
@@ -74,12 +74,12 @@ MACHINES = Registry(
         ),
     ],
 )
-"""Every machine. The command line takes the first of a task where none is named."""
+"""Every machine. By default, the command line uses the first machine of a task."""
 
 _HERE = "estimators."
 _HOME = {
     **{title: home.removeprefix(_HERE) for title, home in MACHINES.homes().items()},
-    # What a machine from outside is built on.
+    # Base classes for machines from outside.
     "KernelClassifier": "kernel.classifier",
     "KernelRegressor": "kernel.regressor",
     "LinearMachine": "linear.machine",

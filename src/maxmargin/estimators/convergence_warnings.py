@@ -1,4 +1,4 @@
-"""Warnings of a fit that ended early or oddly, with advice."""
+"""Warnings of a fit that ended early, or whose solution has a defect, with advice."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from maxmargin.errors import (
     VanishingMarginWarning,
     warn,
 )
+from maxmargin.estimators.kernel.fit.solver_choice import is_production
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from maxmargin.certificate import Certificate
     from maxmargin.estimators.machine import Solution
+    from maxmargin.estimators.parameters import Settings
 
 ADVICE = {
     Stop.MAX_ITER: "raise max_iter, scale the features, or go on from here with "
@@ -37,11 +39,11 @@ STOCHASTIC_ADVICE = {
 }
 
 
-def warn_of_kernel_fit(solution: Solution, *, fast: bool) -> None:
-    """Warn of a kernel machine; ``fast`` says that its solver was the production one."""
+def warn_of_kernel_fit(solution: Solution, settings: Settings) -> None:
+    """Warn of a kernel machine that ended early, or whose solution has a defect."""
     solved: Sequence[Any] = [*solution.solved, *solution.others]
     for one in solution.solved:
-        if one.stop.converged and one.complaint:
+        if one.complaint and one.stop.converged:
             warn(one.complaint, VanishingMarginWarning)
             break  # one pair of classes is enough
     early = [one for one in solved if one.stop in ADVICE]
@@ -76,12 +78,12 @@ def warn_of_kernel_fit(solution: Solution, *, fast: bool) -> None:
         f"{_where(early, solved)}: violation {proof.violation:.3g}, relative gap "
         f"{proof.relative_gap:.3g}, tol {proof.tol:g}"
     )
-    advice = (ADVICE if fast else SLOW_ADVICE)[worst.stop]
+    advice = (ADVICE if is_production(settings) else SLOW_ADVICE)[worst.stop]
     _warn_early(proof, limit, figures, advice, more)
 
 
 def warn_of_linear_fit(solution: Solution) -> None:
-    """Warn of a linear machine."""
+    """Warn of a linear machine that ended early."""
     early = [one for one in solution.solved if one.certificate.stop in ADVICE]
     if not early:
         return
@@ -97,11 +99,10 @@ def warn_of_linear_fit(solution: Solution) -> None:
 
 
 def warn_of_walks(
-    certificates: Sequence[Certificate],
-    epochs: int,
-    advice: Mapping[Stop, str] = STOCHASTIC_ADVICE,
+    solution: Solution, epochs: int, advice: Mapping[Stop, str] = STOCHASTIC_ADVICE
 ) -> None:
-    """Warn of a stochastic machine, whose walk of most epochs took so many."""
+    """Warn of a stochastic machine that ended early, after so many epochs."""
+    certificates = [one.certificate for one in solution.solved]
     early = [one for one in certificates if one.stop in advice]
     if not early:
         return
@@ -117,7 +118,7 @@ def _where(early: Sequence[Any], solved: Sequence[Any]) -> str:
 def _warn_early(
     proof: Certificate, limit: str, figures: str, advice: str, more: str = ""
 ) -> None:
-    """Say how far from its tolerance a solver stopped; callbacks know why they did."""
+    """Warn with the distance from the tolerance at which a solver stopped."""
     said = limit if proof.stop is Stop.MAX_ITER else ""
     warn(
         f"{said}The solver {proof.stop}{figures}. The model is usable; to improve it, "

@@ -1,7 +1,7 @@
 """The frame of every fit: checks → task → solve → accept → warn.
 
-A machine says what is to be solved (``_task``), how (``_solve``) and what is remembered
-of the answer (``_attributes``); the rest is the same for all, with or without a kernel.
+A machine defines its problems (``_task``), their solution (``_solve``) and its fitted
+attributes (``_attributes``); the rest is the same for all, with a kernel or without.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from sklearn.base import BaseEstimator, clone
 
-from maxmargin._callback_bridge import CallbackSupport, bridge_for
+from maxmargin._callback_bridge import BridgeObserver, CallbackSupport, with_callbacks
 from maxmargin.certificate import Certificate, worst_of
 from maxmargin.errors import InputError
 from maxmargin.estimators.parameters import Rule, Settings, check_parameters
@@ -19,26 +19,20 @@ from maxmargin.validation import unless_refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
+
+    from numpy.typing import ArrayLike
 
     from maxmargin.solvers.base import Observer, Snapshot
 
-_OF_X = ("n_features_in_", "feature_names_in_")  # set by the checks of X
-
 
 class Solution(NamedTuple):
-    """What was solved: an end for every problem, and what the whole fit cost."""
+    """The result of a fit: one solved problem after the other, and the total cost."""
 
     solved: Sequence[Any]  # each has a ``certificate``
     n_kernel: int = 0
-    held_out: Sequence[
-        Any
-    ] = ()  # out-of-fold scores of every problem, if there are folds
-    others: Sequence[Any] = ()  # the folds' own ends
-
-    @property
-    def certificates(self) -> list[Certificate]:
-        """One for every problem."""
-        return [one.certificate for one in self.solved]
+    held_out: Sequence[Any] = ()  # with folds: the out-of-fold scores of every problem
+    others: Sequence[Any] = ()  # with folds: the solved problems of the folds
 
 
 class Machine(CallbackSupport, BaseEstimator):
@@ -46,48 +40,54 @@ class Machine(CallbackSupport, BaseEstimator):
 
     # Parameters that are narrower here than in the table of all machines.
     _own_rules: ClassVar[dict[str, Rule]] = {}
+    # Fitted attributes that only some fits set; a fit without them deletes those of an
+    # earlier fit.
+    _optional: ClassVar[tuple[str, ...]] = ()
 
+    n_jobs: int | None = None
     certificate_: Certificate
 
-    # --- what a machine says ------------------------------------------------------------
+    # --- what a machine defines -------------------------------------------------------
 
     def _model_before(self) -> Any:
-        """The fitted model that ``warm_start`` goes on from, before anything changes."""
+        """Return the fitted model that ``warm_start`` continues, before checks of X."""
         return self if hasattr(self, "certificate_") else None
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Check the arguments of ``fit``; return what is to be solved.
+        """Check the arguments of ``fit``; return its problems as a task.
 
         A task has ``n_problems``, the number of its problems.
         """
         raise NotImplementedError
 
     def _problem(self, task: Any) -> Any:
-        """The one problem of a task."""
+        """Return the one problem of a task."""
         raise NotImplementedError
 
-    def _solve(self, task: Any, before: Any, bridges: Sequence[Observer]) -> Solution:
+    def _solve(
+        self, task: Any, settings: Settings, before: Any, observers: Sequence[Observer]
+    ) -> Solution:
         """Solve all problems of a task, from the model ``before`` if there is one."""
         raise NotImplementedError
 
     def _attributes(self, task: Any, solution: Solution) -> dict[str, Any]:
-        """The fitted attributes that make predictions."""
+        """Return the fitted attributes that make predictions."""
         raise NotImplementedError
 
     def _of_the_run(self, task: Any, solution: Solution) -> dict[str, Any]:
-        """Fitted attributes about the run: iterations, whether it converged."""
+        """Return fitted attributes about the run: iterations, convergence."""
         raise NotImplementedError
 
     def _n_support(self, solution: Solution) -> int:
-        """Number of support vectors of the whole machine."""
+        """Return the number of support vectors of the whole machine."""
         raise NotImplementedError
 
     def _attributes_now(self, task: Any, snapshot: Snapshot) -> dict[str, Any] | None:  # noqa: ARG002
-        """Fitted attributes of a run that goes on, for scikit-learn's callbacks."""
+        """Return the fitted attributes in mid-run, for scikit-learn's callbacks."""
         return None
 
-    def _warn(self, solution: Solution) -> None:
-        """Warn of a fit that ended early or oddly."""
+    def _warn(self, solution: Solution, settings: Settings) -> None:
+        """Warn of a fit that ended early or has a defect."""
         raise NotImplementedError
 
     def _fit_along(
@@ -98,57 +98,70 @@ class Machine(CallbackSupport, BaseEstimator):
 
     # --- the frame --------------------------------------------------------------------
 
-    def _settings(self) -> Settings:
-        """The parameters that solvers, threads and observers need."""
-        given = vars(self)
-        return Settings(
-            **{name: given[name] for name in Settings._fields if name in given}
-        )
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Solve the problem of the machine on these rows.
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        """The body of every ``fit``."""
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; for a precomputed kernel, the square matrix of kernel values.
+        y : array-like of shape (n_samples,)
+            Labels of any type for a classifier, numbers for a regressor.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts; rows of weight ≤ 0 are left out.
+
+        Returns
+        -------
+        self : object
+            The fitted machine.
+        """
         began = time.perf_counter()
         check_parameters(self)
+        settings = Settings.of(self)
         before = self._model_before() if self.warm_start else None
         with unless_refused(self):
             task = self._task(X, y, sample_weight)
-            bridges = self._bridges(task, X, y, sample_weight)
-            solution = self._solve(task, before, bridges)
+            bridges = self._bridges(task, X, y, sample_weight) if self._watched else []
+            observers = [*settings.observers(task.n_problems), *bridges]
+            solution = self._solve(task, settings, before, observers)
         self._accept(task, solution, time.perf_counter() - began)
-        self._warn(solution)
+        self._warn(solution, settings)
         for bridge in bridges:
             bridge.finish()
         return self
 
-    def _bridges(self, task: Any, X: Any, y: Any, sample_weight: Any) -> list[Any]:
-        """The bridges to scikit-learn's callbacks."""
+    def _bridges(
+        self, task: Any, X: Any, y: Any, sample_weight: Any
+    ) -> list[BridgeObserver]:
+        """Return the observers that call scikit-learn's callbacks."""
         metadata = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return bridge_for(
-            self,
-            X,
-            y,
-            lambda snapshot: self._attributes_now(task, snapshot),
-            metadata=metadata,
-            total=task.n_problems,
-        )
+        return [
+            BridgeObserver(
+                self,
+                X,
+                y,
+                lambda snapshot: self._attributes_now(task, snapshot),
+                metadata=metadata,
+                total=task.n_problems,
+            )
+        ]
 
     def _accept(self, task: Any, solution: Solution, seconds: float) -> None:
-        """Become the fitted machine of a solution."""
+        """Set the fitted attributes of a solution; attributes of others stay."""
         found = self._attributes(task, solution) | self._of_the_run(task, solution)
-        kept = {*_OF_X, *found}
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            if name not in kept:
-                delattr(self, name)  # of an earlier fit
+        for name in self._optional:
+            self.__dict__.pop(name, None)
         self.__dict__.update(found)
         self.certificate_ = worst_of(
-            solution.certificates,
+            [one.certificate for one in solution.solved],
             n_support=self._n_support(solution),
             n_kernel=solution.n_kernel,
             seconds=seconds,
         )
 
     def problem(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """The problem that ``fit`` would solve, for a solver to be stepped.
+        """Return the problem that ``fit`` would solve, to run a solver step by step.
 
         Parameters
         ----------
@@ -159,8 +172,8 @@ class Machine(CallbackSupport, BaseEstimator):
         Returns
         -------
         Problem, LinearProblem or LinearJointProblem
-            What :mod:`maxmargin.solvers` solve, those of a linear machine without a
-            kernel what :mod:`maxmargin.solvers.linear` do:
+            For the solvers of :mod:`maxmargin.solvers`; of a linear machine, for those
+            of :mod:`maxmargin.solvers.linear`:
             ``for snapshot in PlattSmo().steps(problem): ...``
         """
         check_parameters(self)
@@ -168,13 +181,13 @@ class Machine(CallbackSupport, BaseEstimator):
 
 
 def refuse_several(classes: int, what: str) -> None:
-    """Refuse to hand out one problem where several classes make several."""
+    """Refuse to return one problem where several classes make several."""
     msg = f"y has {classes} classes, {what}: give the rows of two classes"
     raise InputError(msg)
 
 
 def name_features(machine: Any, checked: Any) -> None:
-    """Tell a machine what the check of X told another one that was given the same X."""
-    for name in _OF_X:
+    """Copy the attributes that the check of X set on another machine with this X."""
+    for name in ("n_features_in_", "feature_names_in_"):
         if machine is not checked and hasattr(checked, name):
             setattr(machine, name, getattr(checked, name))

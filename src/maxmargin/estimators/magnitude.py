@@ -1,4 +1,4 @@
-"""Is this a kernel matrix, and can its values be represented at all?"""
+"""Checks of kernel matrices, and of features whose kernel values would overflow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Room left under the largest float64 for sums of products of two rows.
+# Policy: kernel values above this are refused, so that sums of them fit float64.
 LARGEST_VALUE = 1e300
 
 
@@ -66,7 +66,8 @@ def check_magnitude(X: Any, value_of: Callable[[float], float]) -> None:
     if values.size == 0:
         return
     with np.errstate(over="ignore"):
-        # Of all rows together: one quick pass, and seldom too much.
+        # The squared norm of the whole X bounds that of a row; this quick pass is enough
+        # for most data.
         if _representable(sum_of_squares(values), value_of):
             return
         peak = max(float(values.max()), -float(values.min()))

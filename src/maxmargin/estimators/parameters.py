@@ -1,7 +1,7 @@
-"""Constructor parameters: what is allowed, and what they mean for given rows.
+"""Constructor parameters: their checks, and their meaning for given rows.
 
-scikit-learn's convention is that constructors store and ``fit`` checks; the table
-:data:`RULES` says what every parameter may be, once, for the check and for people.
+By scikit-learn's convention constructors store and ``fit`` checks; the table
+:data:`RULES` defines the allowed values, for the check and for its message.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Rule(NamedTuple):
-    """What a parameter may be: a type, a test of its value, and both in words."""
+    """The allowed values of a parameter: a type, a test of the value, both in words."""
 
     kind: Callable[[Any], bool]
     test: Callable[[Any], bool]
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
     @property
     def allowed(self) -> str:
-        """What the parameter may be, in words."""
+        """The allowed values in words."""
         return self.words if isinstance(self.words, str) else self.words()
 
 
@@ -52,7 +52,7 @@ def _boolean(value: Any) -> bool:
 
 
 def _real(value: Any) -> bool:
-    if type(value) is float:  # most of them, and abstract classes take their time
+    if type(value) is float:  # most values are; isinstance of Real is slow
         return True
     if not isinstance(value, Real) or _boolean(value):
         return False
@@ -92,7 +92,7 @@ def _is_list(value: Any) -> bool:
 
 
 def one_of(*names: str) -> Rule:
-    """The rule of a parameter that is one of some words."""
+    """Return the rule of a parameter that must be one of these names."""
     words = " or ".join(repr(name) for name in names)
     return Rule(_text, lambda value: value in names, f"a str: {words}")
 
@@ -227,16 +227,16 @@ RULES: dict[str, Rule] = {
 }
 
 
-_UNCHANGING = (str, float, int, bool, type(None))  # what meets its rule once always will
-_NEVER = object()  # in place of a default that nobody vouches for
+_UNCHANGING = (str, float, int, bool, type(None))  # immutable: checked once is enough
+_NEVER = object()  # replaces a default that must be checked in every fit
 
 
 @cache
 def _rules(kind: Any) -> list[tuple[str, Rule, Any]]:
-    """Names, rules and good defaults of a class's parameters.
+    """Return names, rules and valid defaults of a class's parameters.
 
-    What a subclass adds, it checks; a default of its own that is no good, or that may
-    change, is never taken for one.
+    Parameters that a subclass adds are not checked here; a default that is invalid or
+    mutable is replaced by ``_NEVER``.
     """
     known = {**RULES, **kind._own_rules}
     given = signature(kind).parameters
@@ -254,10 +254,7 @@ def _meets(rule: Rule, value: Any) -> bool:
 
 
 def check_parameters(estimator: Any) -> None:
-    """Hold every constructor parameter against its rule.
-
-    Most are the very defaults, which meet theirs: a small fit is spared their tests.
-    """
+    """Check every constructor parameter; values that are valid defaults are skipped."""
     kind: Any = type(estimator)
     for name, rule, default in _rules(kind):
         value = getattr(estimator, name)
@@ -266,7 +263,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 def check_value(owner: str, name: str, value: Any, rule: Rule) -> None:
-    """Hold one parameter of a class or a function against its rule."""
+    """Check one parameter of a class or a function; raise an error if it is invalid."""
     right_kind = rule.kind(value)
     if right_kind and rule.test(value):
         return
@@ -295,7 +292,7 @@ def effective_gamma(
 
 
 def kernel_of(estimator: Any, gamma: float) -> Kernel:
-    """The kernel object of a machine whose ``gamma`` stands for this number."""
+    """Return the kernel object of a machine, with this number for ``gamma``."""
     return as_kernel(
         estimator.kernel,
         degree=int(estimator.degree),
@@ -311,20 +308,24 @@ class Settings(NamedTuple):
     max_iter: int
     solver: Any = "auto"
     shrinking: bool = True
-    cache_size: float = 200.0  # MB
+    cache_bytes: int = 200 << 20
     random_state: Any = None
     n_jobs: int | None = None
     time_limit: float | None = None
     verbose: bool | int = False
     callbacks: Any = None
 
-    @property
-    def cache_bytes(self) -> int:
-        """Memory for kernel values."""
-        return int(self.cache_size * (1 << 20))
+    @classmethod
+    def of(cls, estimator: Any) -> Settings:
+        """Return those of a machine, with a default where it has no such parameter."""
+        given = vars(estimator)
+        found = {name: given[name] for name in cls._fields if name in given}
+        if "cache_size" in given:  # in MB
+            found["cache_bytes"] = int(given["cache_size"] * (1 << 20))
+        return cls(**found)
 
     def observers(self, problems: int) -> list[Observer]:
-        """The observers of a fit of so many problems: clock, progress bar, callbacks."""
+        """Return the observers of a fit: time limit, progress bar, callbacks."""
         observers: list[Observer] = []
         if self.time_limit is not None:
             observers.append(TimeLimit(float(self.time_limit)))

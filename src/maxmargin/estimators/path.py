@@ -1,4 +1,4 @@
-"""The C-path: one machine for many C, each from the answer before."""
+"""The C-path: one machine for many C, each from the solution before."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def path(
     *,
     sample_weight: ArrayLike | None = None,
 ) -> list[Any]:
-    """Fit a machine for every C, each from the answer before.
+    """Fit a machine for every C, each from the solution before.
 
     The problems are solved in the order of rising C, each from the coefficients of the
     one before: those of a kernel machine on one kernel matrix, those of a linear machine
-    on rows that are prepared once (docs/linear.md says what that saves). When no
-    coefficient of a kernel machine is at its bound, the answer holds for every larger C
-    and is not sought again (its ``n_iter_`` is then 0).
+    on rows that are prepared once (docs/linear.md has the savings). When no coefficient
+    of a kernel machine is at its bound, the solution holds for every larger C and is not
+    computed again (its ``n_iter_`` is then 0).
 
     Parameters
     ----------

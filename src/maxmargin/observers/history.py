@@ -1,4 +1,4 @@
-"""The measures of a run, kept in lists."""
+"""Records of the measures of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class History(Guarded):
     Parameters
     ----------
     keys : sequence of str
-        What to record: ``primal``, ``dual``, ``gap``, ``violation``, ``n_iter``,
+        The measures to record: ``primal``, ``dual``, ``gap``, ``violation``, ``n_iter``,
         ``n_kernel``, ``seconds`` (these by default), ``relative_gap``, and
         ``n_support``, which builds a whole model at every step. ``n_kernel`` counts the
         kernel values that the run has computed, without those for measuring; in
@@ -65,7 +65,7 @@ class History(Guarded):
             return deepcopy(self._lists)
 
     def on_start(self, snapshot: Snapshot) -> None:
-        """Forget an earlier run of the same problem, and record the start of this one."""
+        """Delete an earlier run of the same problem, and record the start of this one."""
         with self._lock:
             self._lists[snapshot.name] = {key: [] for key in self.keys}
         self.on_step(snapshot)
@@ -78,6 +78,6 @@ class History(Guarded):
                 self._lists[snapshot.name][key].append(value)
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
-        """Record the last chunk, unless ``on_step`` did so before or the run failed."""
+        """Record the last chunk, unless ``on_step`` has done so or the run failed."""
         if stop is not None and snapshot.status is not Status.RUNNING:
             self.on_step(snapshot)

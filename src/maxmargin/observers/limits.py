@@ -1,4 +1,4 @@
-"""Observers that end a run: after a time, or when the dual improves no more."""
+"""Observers that end a run: after a time, or when the dual stops improving."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TimeLimit(Watcher):
         self.start()
 
     def start(self) -> Self:
-        """Start the clock anew."""
+        """Restart the clock."""
         self._began = time.monotonic()
         return self
 
@@ -40,7 +40,7 @@ class TimeLimit(Watcher):
         return Stop.TIME_LIMIT if late else None
 
     def __getstate__(self) -> dict[str, Any]:
-        # Another machine's clock has another zero: the time already used is stored.
+        # Clocks of two computers have different zeros: the time already used is stored.
         return self.__dict__ | {"_began": self._began - time.monotonic()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -51,8 +51,8 @@ class TimeLimit(Watcher):
 class Patience(Guarded):
     """End a run whose dual has not risen by ``rel`` times its value in ``checks`` steps.
 
-    A solver measures itself only now and then, and a run begins with very short steps;
-    steps (of about 50 ms) are therefore counted from the first change on.
+    A solver updates its measures only now and then, and a run begins with very short
+    steps: steps (of about 50 ms) are therefore counted from the first change of the dual.
     """
 
     def __init__(self, checks: int, rel: float) -> None:

@@ -1,4 +1,4 @@
-"""How much of a fit is done, by the logarithm of the duality gap: a bar on stderr."""
+"""A progress bar on stderr, by the logarithm of the duality gap."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Run:
-    """One binary problem: where it began, and where it is."""
+    """One binary problem: its measures at the start and now."""
 
     first: tuple[float, float] = (math.inf, math.inf)  # gap and violation at the start
     gap: float = math.nan
@@ -38,16 +38,16 @@ class Progress(Guarded):
     The bar shows :math:`\log(g_0/g)/\log(g_0/t)` with g the duality gap, :math:`g_0` the
     first one, and t the gap whose relative value is ``tol``: a violation of tol leaves
     at most tol times the sum of all boxes, which is the gap at :math:`\beta=0`, so this
-    is a fair guess, not a promise, and a run that passes it early waits at 99 %.
+    is an estimate, not a bound, and a run that reaches it early stays at 99 %.
     Where there is no finite gap (a hard margin not yet separating) the violation takes
     its place. The bar never goes back; convergence alone fills it.
 
     Parameters
     ----------
     stream : text stream or None
-        None is ``sys.stderr`` as it is when the bar is drawn. On a terminal one line is
-        redrawn at most ten times a second, elsewhere a line is written at most once a
-        second; in the end there is a last line.
+        None is ``sys.stderr`` at the time of drawing. On a terminal one line is redrawn
+        at most ten times a second, elsewhere a line is written at most once a second, and
+        a last line at the end.
     tol, total : float, int
         The solver's tolerance, and the number of binary problems; both may be set later.
     """
@@ -70,11 +70,11 @@ class Progress(Guarded):
         # Off a terminal, a fit of less than a second writes one line.
         self._due = self._began + (0.0 if self._terminal() else 1.0)
         self._shown = 0.0
-        self._width = 0  # of what stands on the terminal's unfinished line
+        self._width = 0  # characters on the terminal's unfinished line
 
     @property
     def fraction(self) -> float:
-        """How full the bar is, in [0, 1]."""
+        """The filled part of the bar, in [0, 1]."""
         with self._lock:
             parts = [run.fraction for run in self._runs.values()]
             done = sum(parts) / max(1, self.total, len(parts))
@@ -83,12 +83,12 @@ class Progress(Guarded):
 
     @property
     def counts(self) -> tuple[int, int]:
-        """Problems that are solved, and all that there are as far as is known."""
+        """Number of solved problems, and of all problems known so far."""
         over = sum(run.stop is not None for run in self._runs.values())
         return over, max(self.total, len(self._runs))
 
     def on_start(self, snapshot: Snapshot) -> None:
-        """Begin a bar, or a further problem of it."""
+        """Start a bar, or add a problem to it."""
         with self._lock:
             key = self._key(snapshot)
             if self._finished() or not self._runs or key in self._runs:
@@ -99,7 +99,7 @@ class Progress(Guarded):
             self._draw(time.monotonic())
 
     def on_step(self, snapshot: Snapshot) -> None:
-        """Move the bar, at most ten times a second for each problem."""
+        """Redraw the bar, at most ten times a second for each problem."""
         now = time.monotonic()
         with self._lock:
             run = self._runs.get(self._key(snapshot))
@@ -109,7 +109,7 @@ class Progress(Guarded):
                 self._draw(now)
 
     def on_stop(self, snapshot: Snapshot, stop: Stop | None) -> None:
-        """Count a problem as done; the last one ends the line."""
+        """Count a problem as solved; the last one ends the line."""
         with self._lock:
             run = self._runs.get(self._key(snapshot))
             if stop is None:  # the run failed: make way for the traceback
@@ -136,7 +136,7 @@ class Progress(Guarded):
         return bool(getattr(self._target(), "isatty", bool)())
 
     def _key(self, snapshot: Snapshot) -> object:
-        """What tells one problem of a fit from the others."""
+        """Return the key of a problem among those of a fit."""
         return snapshot.name
 
     def _finished(self) -> bool:
@@ -146,7 +146,7 @@ class Progress(Guarded):
     def _look(self, run: _Run, snapshot: Snapshot) -> None:
         measures, run.n_iter = snapshot.measures, snapshot.n_iter
         run.gap, run.violation = measures.relative_gap, measures.violation
-        if not math.isfinite(run.first[1]):  # some solvers only know it later
+        if not math.isfinite(run.first[1]):  # some solvers measure it only later
             run.first = (measures.gap, run.violation)
         share = _share_done(run.first, measures, self.tol)
         run.fraction = max(run.fraction, min(0.99, share))
@@ -191,7 +191,7 @@ class Progress(Guarded):
 
 
 def _share_done(first: tuple[float, float], measures: Measures, tol: float) -> float:
-    """How much of a run is done, from the gap and the violation that it began with."""
+    """Return the finished part of a run, from its first gap and violation."""
     start, now, scale = first[0], measures.gap, max(map(abs, measures[:2]))
     if not (math.isfinite(start) and math.isfinite(now)):
         start, now, scale = first[1], measures.violation, 1.0
@@ -199,7 +199,7 @@ def _share_done(first: tuple[float, float], measures: Measures, tol: float) -> f
 
 
 def _log_fraction(first: float, now: float, target: float) -> float:
-    """log(first/now)/log(first/target) in [0, 1]; 0 where nothing is known."""
+    """Return log(first/now)/log(first/target) in [0, 1]; 0 if it is not finite."""
     if now <= target:
         return 1.0
     known = target < first < math.inf and now < math.inf
@@ -207,7 +207,7 @@ def _log_fraction(first: float, now: float, target: float) -> float:
 
 
 def _marks(stream: TextIO) -> tuple[str, str]:
-    """Block characters, or ASCII where the stream's encoding lacks them."""
+    """Return block characters, or ASCII where the stream's encoding lacks them."""
     try:
         "█░".encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):

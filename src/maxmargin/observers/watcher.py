@@ -1,4 +1,4 @@
-"""Base classes of observers: no-op methods, a lock, and callbacks of users."""
+"""Base classes of observers: empty methods, a lock, and callbacks of users."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Adapted(Watcher):
 
     def on_step(self, snapshot: Snapshot) -> Stop | None:
         answer = self._call("on_step", snapshot)
-        # A function may only ask for an end, not say that the run has converged.
+        # A function may only end the run, not declare it converged.
         if isinstance(answer, Stop) and not self.plain:
             return answer
         return Stop.CALLBACK if answer else None

@@ -1,4 +1,4 @@
-"""What SVC and NuSVC have in common: classes, votes, probabilities."""
+"""The base of SVC and NuSVC: classes, votes, probabilities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.crammer_singer import AllAtOnce
 from maxmargin.estimators.kernel.fit.folds import stratified_folds
@@ -24,9 +23,7 @@ from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import encode_labels, sample_weights
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part
@@ -43,39 +40,19 @@ def _has_probabilities(estimator: Any) -> bool:
 
 
 class KernelClassifier(ClassifierMixin, KernelMachine):
-    """A machine that tells classes apart, by binary problems of one kind."""
+    """A machine that predicts classes by binary problems of one kind."""
 
-    # What weights that leave one class mean to the machine, if more than that.
+    # Added to the error where weights leave rows of one class only.
     _lonely_class: ClassVar[str] = ""
+    _optional = ("calibrators_", "probA_", "probB_")
 
     classes_: NDArray[Any]
 
     def _part(self, name: str, rows: Index, y: Vector, weight: Vector) -> Part:
-        """The problem that tells y = +1 from y = −1."""
+        """Return the binary problem between the rows of y = +1 and of y = −1."""
         raise NotImplementedError
 
     # --- fitting --------------------------------------------------------------------
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the support vectors.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         rows, given = self._rows(X, y)
@@ -87,7 +64,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         if weight is not None:
             np.multiply(count, weight, out=count, where=weight > 0.0)
         scheme = self._scheme(labels.classes, labels.codes)
-        parts = scheme.parts(lambda name, at, y: self._part(name, at, y, count[at]))
+        parts = [self._part(name, at, y, count[at]) for name, at, y in scheme.problems()]
         folds = None
         if self.probability:
             random = check_random_state(self.random_state)
@@ -98,25 +75,26 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         )
 
     def _scheme(self, classes: NDArray[Any], codes: Index) -> Scheme:
-        """How several classes are told apart; of two there is only one pair."""
+        """Return the scheme that makes binary problems of several classes."""
         if self.multi_class == "crammer_singer":
             return AllAtOnce(classes, codes)
         if self.multi_class == "ovr" and len(classes) > 2:
             return OneVsRest(classes, codes)
         return OneVsOne(classes, codes)
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
         margins = np.array([one.margin for one in solution.solved])
-        extras = {"margin_": float(margins[0]) if margins.size == 1 else margins}
+        found["margin_"] = float(margins[0]) if margins.size == 1 else margins
         if task.folds is not None:
             k = len(task.known["classes_"])
-            extras.update(calibrated(solution, self.calibration, k))
-        return extras
+            found.update(calibrated(solution, self.calibration, k))
+        return found
 
     # --- predicting -----------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Vector:
-        """How far on which side of the boundary every row lies; ±1 is the margin.
+        """Return the decision values: the sign is the side, ±1 is the margin.
 
         Parameters
         ----------
@@ -146,7 +124,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
         return decision.ravel() if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of every row.
+        """Return the label of every row.
 
         Parameters
         ----------
@@ -181,10 +159,9 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Vector:
-        """Probability of every class; ``predict`` names the largest.
+        """Return the probability of every class; ``predict`` returns the most probable.
 
-        Learnt from scores out of fold when the machine was fitted with
-        ``probability=True``.
+        Needs a fit with ``probability=True``, which learns from out-of-fold scores.
 
         Parameters
         ----------
@@ -204,7 +181,7 @@ class KernelClassifier(ClassifierMixin, KernelMachine):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Vector:
-        """Logarithms of ``predict_proba``.
+        """Return the logarithms of ``predict_proba``.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Kernel machines: what SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD do alike."""
+"""The base of the kernel machines SVC, NuSVC, SVR, NuSVR, OneClassSVM and SVDD."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from maxmargin.errors import InputError, Stop
 from maxmargin.estimators.convergence_warnings import warn_of_kernel_fit
 from maxmargin.estimators.kernel.fit.parts import judged
 from maxmargin.estimators.kernel.fit.schemes import Duals
-from maxmargin.estimators.kernel.fit.solver_choice import is_production
 from maxmargin.estimators.kernel.fit.solving import Task, solve_all
 from maxmargin.estimators.kernel.prediction import (
     checked_model,
@@ -23,6 +22,7 @@ from maxmargin.estimators.kernel.prediction import (
 from maxmargin.estimators.machine import Machine, Solution, refuse_several
 from maxmargin.estimators.magnitude import check_precomputed
 from maxmargin.estimators.parameters import (
+    Settings,
     check_parameters,
     effective_gamma,
     kernel_of,
@@ -51,9 +51,7 @@ if TYPE_CHECKING:
 
 
 class KernelMachine(Machine):
-    """A machine says what its parts are (``_task``), and in ``_extras`` what is to be
-    remembered of their solution beyond the common attributes.
-    """
+    """Base of the machines with a kernel; a machine defines its parts (``_task``)."""
 
     support_: NDArray[np.int32]
 
@@ -66,12 +64,8 @@ class KernelMachine(Machine):
 
     # --- fitting --------------------------------------------------------------------
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        """Further fitted attributes."""
-        return {}
-
     def _rows(self, X: Any, y: Any = None, *, target: str = "labels") -> tuple[Any, Any]:
-        """X and y of a fit, checked as the kernel needs it."""
+        """Return X and y of a fit, checked as the kernel needs it."""
         return training_rows(
             self,
             X,
@@ -84,7 +78,7 @@ class KernelMachine(Machine):
     def _kernel_task(
         self, rows: Any, weight: Vector | None, parts: list[Part], **more: Any
     ) -> Task:
-        """The task of some parts, its kernel settled and the rows checked against it."""
+        """Return the task of these parts, with its kernel; check the rows against it."""
         if is_precomputed(self.kernel):
             check_precomputed(rows)
         gamma = effective_gamma(self, rows, weight)
@@ -116,20 +110,24 @@ class KernelMachine(Machine):
 
         return earlier_model(self)
 
-    def _solve(self, task: Task, before: Any, bridges: Sequence[Observer]) -> Solution:
+    def _solve(
+        self, task: Task, settings: Settings, before: Any, observers: Sequence[Observer]
+    ) -> Solution:
         warm = None if before is None else before.coefficients(task)
-        (solution,) = solve_all([task], self._settings(), warm, bridges)
+        (solution,) = solve_all([task], settings, warm, observers)
         return solution
 
     def _fit_along(
         self, machines: Sequence[Any], X: Any, y: Any, sample_weight: Any
     ) -> None:
+        settings = Settings.of(self)
         tasks = [machine._task(X, y, sample_weight) for machine in machines]
-        solutions = solve_all(tasks, self._settings(), None, ())
+        observers = settings.observers(sum(task.n_problems for task in tasks))
+        solutions = solve_all(tasks, settings, None, observers)
         for machine, task, solution in zip(machines, tasks, solutions, strict=True):
             seconds = sum(one.certificate.seconds for one in solution.solved)
             machine._accept(task, solution, seconds)
-            machine._warn(solution)
+            machine._warn(solution, settings)
 
     def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
         duals = _duals(task, [(one.part, one.expansion) for one in solution.solved])
@@ -150,7 +148,6 @@ class KernelMachine(Machine):
             "shape_fit_": rows.shape,
             "gamma_": task.gamma,
             **task.known,
-            **self._extras(task, solution),
         }
 
     def _of_the_run(self, task: Task, solution: Solution) -> dict[str, Any]:
@@ -172,13 +169,13 @@ class KernelMachine(Machine):
     def _n_support(self, solution: Solution) -> int:  # noqa: ARG002
         return int(self.support_.size)
 
-    def _warn(self, solution: Solution) -> None:
-        warn_of_kernel_fit(solution, fast=is_production(self._settings()))
+    def _warn(self, solution: Solution, settings: Settings) -> None:
+        warn_of_kernel_fit(solution, settings)
 
     # --- predicting -----------------------------------------------------------------
 
     def _values(self, X: Any, *, whole: bool = True) -> Iterator[tuple[Any, ...]]:
-        """Blocks of (rows of X as a slice, their decision values, model, X's block)."""
+        """Yield blocks: rows of X as a slice, their decision values, the model, X."""
         check_is_fitted(self)
         check_parameters(self)
         rows = prediction_rows(
@@ -214,12 +211,12 @@ class KernelMachine(Machine):
 
     @property
     def _gamma(self) -> float:
-        """``gamma_`` under the name that skl2onnx and others read from scikit-learn's."""
+        """``gamma_`` under scikit-learn's name, which skl2onnx and others read."""
         return float(self.gamma_)
 
 
 def _duals(task: Task, parts: list[tuple[Part, Expansion]]) -> Duals:
-    """All decision functions in one table; without classes there is one of each."""
+    """Return all decision functions in one table; without classes there is one."""
     if task.scheme is not None:
         return task.scheme.gather(parts)
     ((part, found),) = parts
@@ -234,7 +231,7 @@ def _duals(task: Task, parts: list[tuple[Part, Expansion]]) -> Duals:
 
 
 def _full_csr(dense: Vector, kind: Any) -> Any:
-    """Every entry stored, zeros too, as scikit-learn lays dual_coef_ out."""
+    """Return CSR that stores zeros too, as in scikit-learn's dual_coef_."""
     lines, width = dense.shape
     indices = np.tile(np.arange(width, dtype=np.int32), lines)
     indptr = np.arange(lines + 1, dtype=np.int32) * width

@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from maxmargin.problem import Model, Problem
 
 
-def _rounded_down(share: float) -> float:
-    """To six digits, so that a nu copied from the message is feasible."""
-    unit = 10.0 ** (5 - math.floor(math.log10(share)))
-    return math.floor(share * unit) / unit
-
-
-_VANISHED = 1e-3  # a margin of less than this, in units of the gradient, is none
+_VANISHED = 1e-3  # policy: a smaller margin, in units of the gradient, counts as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,18 +34,18 @@ class NuMargin(NuPart):
     follows = True
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ν-SVC; of fewer rows with the largest ν there is, if that is less."""
+        """Return ν-SVC; in a fold with the largest feasible ν, if that is smaller."""
         nu = self.nu
         if weight is not self.weight:
             nu = min(nu, largest_nu(self.y, weight))
         return nu_svc(gram, self.y, weight, nu)
 
     def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002
-        """``tol`` holds before the division by ρ, and after it where ρ is small."""
+        """Return a smaller tolerance where ρ is small: β is later divided by ρ."""
         return tol * min(1.0, max(_VANISHED, -model.split / unit))
 
     def complaint(self, problem: Problem, model: Model) -> str:
-        """Say when the margin vanishes."""
+        """Return a warning if the margin vanishes."""
         if self._resolved(problem, model):
             return ""
         return (
@@ -65,39 +59,45 @@ class NuMargin(NuPart):
         return -model.split > _VANISHED * self.unit(problem)
 
     def level(self, problem: Problem, model: Model) -> float:
-        """ρ; where there is none, the least that would count."""
+        """Return ρ; where the margin vanishes, the smallest ρ that counts."""
         rho = -model.split
         return rho if rho > 0.0 else _VANISHED * self.unit(problem)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:
-        """The model in units of its margin: y·f = 1 on it."""
+        """Return the model in units of its margin, where y·f = 1."""
         rho = self.level(problem, model)
         return Expansion(model.beta / rho, model.bias / rho)
 
     def restart(self, coef: Vector) -> Vector:
-        """Σ|β| = νN tells by which ρ the coefficients were divided."""
+        """Return β: Σ|β| = νN determines the ρ that divided the coefficients."""
         size = float(np.abs(coef).sum())
         if size == 0.0:
             return coef
         beta = coef * (self.nu * float(self.weight.sum()) / size)
-        # What rounding has kept from its bound would count as free.
+        # A β that rounding moved off its bound would count as free.
         bound = np.abs(np.abs(beta) - self.weight) <= 1e-12 * self.weight
         return np.where(bound, np.copysign(self.weight, beta), beta)
 
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """Decision values in units of the margin, or of the least one that counts.
+        """Return decision values in units of the margin, or of the smallest that counts.
 
-        So the folds of a calibration stay comparable where one of them has none.
+        So the folds of a calibration stay comparable where the margin of one vanishes.
         """
         least = _VANISHED * self.unit(problem)
         return super().scores(problem, model) / max(-model.split, least)
 
 
 def largest_nu(y: Vector, weight: Vector) -> float:
-    """The largest ν for which either class can carry νN/2."""
+    """Return the largest ν for which each class can have Σ|β| = νN/2."""
     positive = float(weight[y > 0.0].sum())
     total = float(weight.sum())
     return 2.0 * min(positive, total - positive) / total
+
+
+def _rounded_down(share: float) -> float:
+    """Round to six digits, so that a nu copied from the message is feasible."""
+    unit = 10.0 ** (5 - math.floor(math.log10(share)))
+    return math.floor(share * unit) / unit
 
 
 class NuSVC(KernelClassifier):
@@ -121,7 +121,7 @@ class NuSVC(KernelClassifier):
         ``class_weight='balanced'`` makes every ν feasible.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -130,7 +130,7 @@ class NuSVC(KernelClassifier):
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     probability : bool, default=False
         Whether to learn probabilities, from the scores of five folds (drawn with
         ``random_state``). ``predict`` then names the most probable class.
@@ -164,9 +164,9 @@ class NuSVC(KernelClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ class NuSVC(KernelClassifier):
     margin_ : float or ndarray of shape (n_pairs,)
         Width 2ρ/‖w‖ of the margin, in feature space.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----
@@ -257,7 +257,7 @@ class NuSVC(KernelClassifier):
         return task
 
     def _check_feasible(self, task: Task) -> None:
-        """Refuse a ν that some two classes are too unequal for, before any work."""
+        """Refuse a ν that is too large for a pair of classes of unequal weight."""
         parts: list[Any] = task.parts
         part = min(parts, key=lambda part: largest_nu(part.y, part.weight))
         least = largest_nu(part.y, part.weight)

@@ -33,24 +33,24 @@ class NuTube(Part):
     merges = False  # the two variables of a row are copies that must stay apart
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ν-SVR, whose points are the rows twice."""
+        """Return ν-SVR; its points are the rows twice."""
         twice = CopiedGram(gram, np.tile(np.arange(gram.n), 2))
         return nu_svr(twice, self.z, row_prices(self.C, weight), self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
-        """β = α − α*."""
+        """Return the decision function, with coefficients α − α*."""
         n = self.rows.size
         return Expansion(model.beta[:n] + model.beta[n:], model.bias)
 
     def certificate(self, problem: Problem, model: Model, run: Run) -> Certificate:
-        """Support vectors are rows, not variables: at a bound when |α − α*| = C."""
+        """Count rows, not variables: a row is at its bound when |α − α*| = C."""
         found = super().certificate(problem, model, run)
         coef, price = self.expansion(problem, model).coef, problem.upper[: self.rows.size]
         n, bound = int(np.count_nonzero(coef)), int((np.abs(coef) == price).sum())
         return replace(found, n_support=n, n_bound=bound, n_free=n - bound)
 
     def restart(self, coef: Vector) -> Vector:
-        """α is what is positive, α* what is negative."""
+        """Return α from the positive coefficients, α* from the negative ones."""
         return np.concatenate([np.maximum(coef, 0.0), np.minimum(coef, 0.0)])
 
 
@@ -74,7 +74,7 @@ class NuSVR(KernelRegressor):
         Price of an error outside the tube.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -83,7 +83,7 @@ class NuSVR(KernelRegressor):
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     tol : float, default=1e-3
         The solver stops when the optimality conditions hold within ``tol``, verified
         in float64.
@@ -98,9 +98,9 @@ class NuSVR(KernelRegressor):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -117,9 +117,9 @@ class NuSVR(KernelRegressor):
     intercept_ : ndarray of shape (1,)
         Intercept.
     epsilon_ : float
-        Half the width of the tube that came out.
+        Half the width of the tube that was found.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number used for ``gamma``.
     n_iter_ : int
         Iterations of the solver.
     fit_status_ : int
@@ -129,7 +129,7 @@ class NuSVR(KernelRegressor):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----
@@ -187,5 +187,6 @@ class NuSVR(KernelRegressor):
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
         return NuTube("", rows, weight, z, C=float(self.C), nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"epsilon_": max(0.0, solution.solved[0].model.split)}
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
+        return {**found, "epsilon_": max(0.0, solution.solved[0].model.split)}

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Support(NuPart):
-    """The one-class machine."""
+    """The one-class problem."""
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """One-class SVM."""
+        """Return the one-class problem with these weights."""
         return one_class(gram, weight, self.nu)
 
 
 class OneClassSVM(OutlierMachine):
-    r"""The support of a distribution: where rows like these are to be expected.
+    r"""The support of a distribution: the region where most rows are expected.
 
     Solves, for the rows :math:`x_i` with weights :math:`w_i`,
 
@@ -44,7 +44,7 @@ class OneClassSVM(OutlierMachine):
     ----------
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -60,7 +60,7 @@ class OneClassSVM(OutlierMachine):
         Upper bound on the fraction of training rows left outside, and lower bound on that
         of support vectors; in (0, 1].
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
@@ -72,9 +72,9 @@ class OneClassSVM(OutlierMachine):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class OneClassSVM(OutlierMachine):
     offset_ : ndarray of shape (1,)
         ρ: ``decision_function`` is ``score_samples`` minus it.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number used for ``gamma``.
     n_iter_ : int
         Iterations of the solver.
     fit_status_ : int
@@ -103,7 +103,7 @@ class OneClassSVM(OutlierMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----
@@ -155,8 +155,9 @@ class OneClassSVM(OutlierMachine):
     def _part(self, rows: Index, weight: Vector) -> Part:
         return Support("", rows, weight, nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"offset_": np.array([-solution.solved[0].model.bias])}
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
+        return {**found, "offset_": np.array([-solution.solved[0].model.bias])}
 
     def _decisions(self, X: Any) -> Vector:
         ((_, values, _, _),) = self._values(X)

@@ -1,4 +1,4 @@
-"""What OneClassSVM and SVDD have in common: rows without labels, and outliers."""
+"""The base of OneClassSVM and SVDD: outliers among rows without labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import counted_rows, sample_weights
@@ -23,17 +22,16 @@ if TYPE_CHECKING:
 
 
 class OutlierMachine(OutlierMixin, KernelMachine):
-    """A machine that tells the usual from the unusual, by one problem."""
+    """A machine that finds outliers, by one problem."""
 
     def _part(self, rows: Index, weight: Vector) -> Part:
-        """The problem of these rows."""
+        """Return the problem of these rows."""
         raise NotImplementedError
 
     def _decisions(self, X: Any) -> Vector:
-        """Positive inside, negative outside."""
+        """Return values that are positive inside and negative outside."""
         raise NotImplementedError
 
-    @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the support vectors.
 
@@ -51,7 +49,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         self : object
             The fitted machine.
         """
-        machine: Self = self._fit(X, y, sample_weight)
+        machine: Self = super().fit(X, y, sample_weight)
         return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:  # noqa: ARG002
@@ -62,7 +60,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         return self._kernel_task(rows, weight, [self._part(at, count)])
 
     def decision_function(self, X: Any) -> Vector:
-        """How far inside (positive) or outside (negative) every row lies.
+        """Return the decision values: positive inside, negative outside.
 
         Parameters
         ----------
@@ -78,7 +76,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         return self._decisions(X)
 
     def score_samples(self, X: Any) -> Vector:
-        """How usual every row is, without the threshold.
+        """Return the decision values without the threshold ``offset_``.
 
         Parameters
         ----------
@@ -94,7 +92,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         return scores
 
     def _number(self, attribute: str) -> float:
-        """A fitted attribute that is one finite number, unless somebody altered it."""
+        """Return a fitted attribute; raise an error unless it is one finite number."""
         try:
             value = float(np.asarray(getattr(self, attribute), np.float64).reshape(()))
         except (AttributeError, TypeError, ValueError):
@@ -108,7 +106,7 @@ class OutlierMachine(OutlierMixin, KernelMachine):
         raise InputError(msg)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """+1 for rows inside, −1 for outliers.
+        """Return +1 for rows inside, −1 for outliers.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
-"""From a fitted machine's public attributes to decision values.
+"""Decision values from a fitted machine's public attributes.
 
-Predictions use what anybody can see and change (``support_vectors_``, ``dual_coef_``,
-``intercept_``, …). Compiled code believes shapes and indices, so they are checked
-every time: an altered model gets an error, never a crash (CVE-2020-28975).
+Predictions use public attributes (``support_vectors_``, ``dual_coef_``, ``intercept_``,
+…), which users can change. Compiled code does not check shapes and indices, so they are
+checked here every time: an altered model gets an error, never a crash (CVE-2020-28975).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Refusal = Callable[[str, str], NoReturn]
 
-BLOCK = 1 << 22  # decision values held at once where only their votes are wanted
+BLOCK = 1 << 22  # policy: decision values in memory at once, where only votes are needed
 
 
 class Fitted(NamedTuple):
@@ -45,12 +45,12 @@ class Fitted(NamedTuple):
 
     @property
     def pairwise(self) -> bool:
-        """Whether ``dual_coef`` is LIBSVM's table of pairs, not a line an output."""
+        """Whether ``dual_coef`` is LIBSVM's table of pairs, not a line per output."""
         return self.k > 2 and self.dual_coef.shape[0] == self.k - 1
 
 
 def checked_model(estimator: Any) -> Fitted:
-    """The attributes of a fitted machine, or an InputError that names the altered one."""
+    """Return the attributes of a fitted machine; an InputError names an altered one."""
     name = type(estimator).__name__
 
     def refuse(attribute: str, why: str) -> NoReturn:
@@ -61,7 +61,7 @@ def checked_model(estimator: Any) -> Fitted:
         raise InputError(msg)
 
     def array(attribute: str, kinds: str) -> NDArray[Any]:
-        value = getattr(estimator, attribute, None)
+        value = vars(estimator).get(attribute)
         if attribute == "dual_coef_" and sparse.issparse(value):
             value = _dense_coef(value, support.size, refuse)
         try:
@@ -97,13 +97,13 @@ def checked_model(estimator: Any) -> Fitted:
     if intercept.shape != (k if rests else max(1, k * (k - 1) // 2),):
         refuse("intercept_", f"has shape {intercept.shape}")
     if is_precomputed(estimator.kernel):
-        rows = getattr(estimator, "n_features_in_", 0)
+        rows = vars(estimator).get("n_features_in_", 0)
         if n and not (support.min() >= 0 and support.max() < rows):
             refuse("support_", f"must lie between 0 and {rows - 1}")
         vectors: Any = support.astype(np.intp)
     else:
         vectors = _checked_vectors(estimator, n, refuse)
-    gamma = getattr(estimator, "gamma_", None)
+    gamma = vars(estimator).get("gamma_")
     if not isinstance(gamma, Real) or not 0.0 <= float(gamma) < np.inf:
         refuse("gamma_", f"is {gamma!r}")
     bounds = np.concatenate([[0], np.cumsum(n_support)]).astype(np.intp)
@@ -111,7 +111,7 @@ def checked_model(estimator: Any) -> Fitted:
 
 
 def _checked_vectors(estimator: Any, n: int, refuse: Refusal) -> Any:
-    vectors = getattr(estimator, "support_vectors_", None)
+    vectors = vars(estimator).get("support_vectors_")
     name = "support_vectors_"
     if is_function(estimator.kernel) and not hasattr(estimator, "n_features_in_"):
         if not isinstance(vectors, np.ndarray) or vectors.shape[:1] != (n,):
@@ -151,9 +151,9 @@ def _own_csr(value: Any, attribute: str, refuse: Refusal) -> Any:
 def decision_blocks(
     estimator: Any, X: Any, model: Fitted, *, workers: Workers, whole: bool
 ) -> Iterator[tuple[slice, Vector]]:
-    """Decision values in blocks of rows: (rows, values of shape (rows, problems)).
+    """Yield decision values in blocks: (rows, values of shape (rows, problems)).
 
-    Those of a pair are positive for its first class, with two classes in all for
+    The values of a pair are positive for its first class; with only two classes, for
     ``classes_[1]``. ``whole`` asks for one block.
 
     Kernel values are float64, except those of the Gaussian kernel between rows and
@@ -206,9 +206,9 @@ def _groups(model: Fitted) -> list[Group]:
 
 
 def weights(model: Fitted) -> Any:
-    """Weight vectors of a linear machine, a row for each problem; CSR if the vectors are.
+    """Return the weights of a linear kernel, a row per problem; CSR if the vectors are.
 
-    Row by row Σβ·x over the two classes of the pair, as the decisions are laid out.
+    The row of a pair is Σβ·x over its two classes, in the order of the decisions.
     """
     if not model.pairwise:
         return _product(model.dual_coef, model.vectors)

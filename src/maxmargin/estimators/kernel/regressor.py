@@ -1,4 +1,4 @@
-"""What SVR and NuSVR have in common: targets that are numbers."""
+"""The base of SVR and NuSVR: targets are numbers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.kernel.machine import KernelMachine
 from maxmargin.validation import counted_rows, sample_weights
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from numpy.typing import ArrayLike
-
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Part
     from maxmargin.estimators.kernel.fit.solving import Task
@@ -25,29 +20,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
     """A machine that predicts a number, by one problem."""
 
     def _part(self, rows: Index, z: Vector, weight: Vector) -> Part:
-        """The problem of these targets."""
+        """Return the problem of these rows and targets z."""
         raise NotImplementedError
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Find the support vectors.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for a precomputed kernel, the square matrix of kernel values.
-        y : array-like of shape (n_samples,)
-            Numbers to predict.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def _task(self, X: Any, y: Any, sample_weight: Any) -> Task:
         rows, z = self._rows(X, y, target="numbers")
@@ -57,7 +31,7 @@ class KernelRegressor(RegressorMixin, KernelMachine):
         return self._kernel_task(rows, weight, [self._part(at, z[at], count)])
 
     def predict(self, X: Any) -> Vector:
-        """The number every row is worth.
+        """Return the predicted number of every row.
 
         Parameters
         ----------

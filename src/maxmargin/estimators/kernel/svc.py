@@ -30,11 +30,11 @@ class Margin(Part):
 
     @property
     def batched(self) -> bool:
-        """The hinge at a price, with an intercept."""
+        """Whether it is the hinge, with a finite C and an intercept."""
         return self.fit_intercept and not self.squared and self.C < np.inf
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """C-SVC."""
+        """Return C-SVC with these weights."""
         return c_svc(
             gram,
             self.y,
@@ -44,7 +44,7 @@ class Margin(Part):
         )
 
     def outlives(self, problem: Problem, model: Model) -> bool:
-        """No α at C: a larger C changes nothing."""
+        """Return whether no α is at C: then a larger C changes nothing."""
         return not self.squared and is_inside(problem, model.beta)
 
 
@@ -65,7 +65,7 @@ class SVC(KernelClassifier):
         Price of a margin error; ``inf`` is the hard margin.
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels` (which has
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels` (which has
         its own parameters: ``gamma``, ``degree`` and ``coef0`` are not used), a function
         k(x, z) compiled by ``@maxmargin.kernel``, or a function that gets two blocks of
         rows and returns the matrix of their kernel values; its rows may be anything that
@@ -78,7 +78,7 @@ class SVC(KernelClassifier):
     coef0 : float, default=0.0
         Constant of 'poly' and 'sigmoid'.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     probability : bool, default=False
         Whether to learn probabilities, from the scores of five folds (drawn with
         ``random_state``). ``predict`` then names the most probable class.
@@ -95,7 +95,7 @@ class SVC(KernelClassifier):
         Show a progress bar on stderr.
     max_iter : int, default=-1
         Limit on the solver's iterations in every binary problem; -1 leaves it to the
-        solver, whose own limit is out of reach of all but hopeless problems.
+        solver, whose own limit only hopeless problems reach.
     decision_function_shape : {'ovr', 'ovo'}, default='ovr'
         Whether ``decision_function`` of more than two classes returns a score for each
         class, or the decision of each pair.
@@ -106,7 +106,7 @@ class SVC(KernelClassifier):
         Seed of the folds of ``probability=True``, and of 'pegasos', 'smo-simple' and
         'smo-platt'; the other solvers are deterministic.
     loss : {'hinge', 'squared_hinge'}, default='hinge'
-        What a margin error costs.
+        Cost of a margin error.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     multi_class : {'ovo', 'ovr', 'crammer_singer'}, default='ovo'
@@ -118,13 +118,13 @@ class SVC(KernelClassifier):
         How decisions become probabilities: Platt's sigmoid, or any increasing function.
     solver : {'auto', 'smo', 'smo-platt', 'smo-simple', 'decomposition', 'chunking', \
             'qp', 'pegasos'} or Solver, default='auto'
-        How. All but the last reach the same optimum. 'auto' is 'smo', by far the fastest
-        of those with kernel values; for a linear kernel, more than 5,000 rows and up to
-        300 columns it takes the weights instead
-        (:mod:`maxmargin.solvers.linear.through_weights`). The others are those of the
-        lectures. 'smo-platt' and 'smo-simple' need an intercept, 'pegasos' none
-        (``fit_intercept=False``), 'qp' the extra ``qp`` (it can be stopped between binary
-        problems, not within one). A solver of
+        The solver. All but 'pegasos' reach the same optimum. 'auto' is 'smo', by far the
+        fastest one that uses kernel values; for a linear kernel, more than 5,000 rows and
+        up to 300 columns it solves for the weights instead
+        (:mod:`maxmargin.solvers.linear.through_weights`). The others are the lectures'
+        solvers. 'smo-platt' and 'smo-simple' need an intercept, 'pegasos' must have none
+        (``fit_intercept=False``), 'qp' needs the extra ``qp`` (it can be stopped between
+        binary problems, not within one). A solver of
         :mod:`maxmargin.solvers`, such as ``Decomposition(q=50)``, is used as it is, with
         its own ``tol``, ``max_iter`` and memory.
     n_jobs : int or None, default=None
@@ -132,9 +132,9 @@ class SVC(KernelClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -155,9 +155,9 @@ class SVC(KernelClassifier):
         With ``probability=True``: P(first class of the pair) = 1 / (1 + exp(A·d + B)) for
         the decision d in its favour; for ``'isotonic'``, ``calibrators_`` instead.
     gamma_ : float
-        The number that ``gamma`` stood for; 0 where the kernel has parameters of its own.
+        The number used for ``gamma``; 0 where the kernel has parameters of its own.
     classes_, class_weight_ : ndarray of shape (n_classes,)
-        Labels, sorted, and the factors of C that go with them.
+        Labels, sorted, and their factors of C.
     n_iter_ : ndarray of shape (n_pairs,)
         Iterations of the solver; one number for ``'crammer_singer'``.
     fit_status_ : int
@@ -169,7 +169,7 @@ class SVC(KernelClassifier):
     margin_ : float or ndarray of shape (n_pairs,)
         Width 2/‖w‖ of the margin, in feature space; nan for ``'crammer_singer'``.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

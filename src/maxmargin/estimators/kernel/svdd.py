@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ball(NuPart):
-    """SVDD; its coefficients are the centre's, Σα = 1."""
+    """SVDD; the coefficients are those of the centre, Σα = 1."""
 
     @property
     def mass(self) -> float:
@@ -33,20 +33,20 @@ class Ball(NuPart):
         return self.nu * float(self.weight.sum())
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """SVDD."""
+        """Return SVDD with these weights."""
         return svdd(gram, weight, self.nu)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
-        """The centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
+        """Return the centre a = Σα·φ(x_i); for the intercept see :meth:`radius2`."""
         return Expansion(model.beta / self.mass, model.bias)
 
     def restart(self, coef: Vector) -> Vector:
-        """β = Mα."""
+        """Return β = Mα."""
         return coef * self.mass
 
     def radius2(self, model: Model, scores: Vector) -> tuple[float, float]:
-        """R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
-        # M may be as small as ν: its square may vanish
+        """Return R² = ‖a‖² + 2b/M, and ‖a‖² = α·Kα, from the scores Kβ + b."""
+        # M may be as small as ν: M² could underflow
         alpha = model.beta / self.mass
         centre2 = float(alpha @ (scores - model.bias)) / self.mass
         return max(0.0, centre2 + 2.0 * model.bias / self.mass), centre2
@@ -67,7 +67,7 @@ class SVDD(OutlierMachine):
     ----------
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -83,7 +83,7 @@ class SVDD(OutlierMachine):
         Upper bound on the fraction of training rows left outside, and lower bound on that
         of support vectors; in (0, 1].
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
@@ -95,9 +95,9 @@ class SVDD(OutlierMachine):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class SVDD(OutlierMachine):
     offset_ : ndarray of shape (1,)
         −R²: ``decision_function`` is ``score_samples`` minus it.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number used for ``gamma``.
     n_iter_ : int
         Iterations of the solver.
     fit_status_ : int
@@ -130,7 +130,7 @@ class SVDD(OutlierMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     The decision of a row is R² − ‖φ(x) − a‖², that is
     2Σα·k(x_i, x) + ``intercept_`` − k(x, x). The certificate is that of the dual times
@@ -151,6 +151,8 @@ class SVDD(OutlierMachine):
     >>> round(ball.radius_, 1)
     2.4
     """
+
+    _optional = ("self_value_",)  # of a precomputed kernel
 
     def __init__(
         self,
@@ -188,21 +190,20 @@ class SVDD(OutlierMachine):
     def _part(self, rows: Index, weight: Vector) -> Part:
         return Ball("", rows, weight, nu=float(self.nu))
 
-    def _extras(self, task: Task, solution: Solution) -> dict[str, Any]:
+    def _attributes(self, task: Task, solution: Solution) -> dict[str, Any]:
+        found = super()._attributes(task, solution)
         one = solution.solved[0]
         part = one.part
         assert isinstance(part, Ball)
         radius2, centre2 = part.radius2(one.model, one.scores)
-        extras = {
-            "radius_": float(np.sqrt(radius2)),
-            "offset_": np.array([-radius2]),
-            "intercept_": np.array([radius2 - centre2]),
-        }
+        found["radius_"] = float(np.sqrt(radius2))
+        found["offset_"] = np.array([-radius2])
+        found["intercept_"] = np.array([radius2 - centre2])
         if task.precomputed:
             diagonal = np.diagonal(task.rows)[part.rows]
             constant = bool(np.ptp(diagonal) <= 1e-9 * np.abs(diagonal).max())
-            extras["self_value_"] = float(diagonal.mean()) if constant else None
-        return extras
+            found["self_value_"] = float(diagonal.mean()) if constant else None
+        return found
 
     def _decisions(self, X: Any) -> Vector:
         ((_, values, model, rows),) = self._values(X)
@@ -212,7 +213,7 @@ class SVDD(OutlierMachine):
         return decisions
 
     def _self_values(self, rows: Any) -> Any:
-        """k(x, x) of every row; a precomputed matrix does not have it."""
+        """Return k(x, x) of every row; a precomputed matrix does not have it."""
         if hasattr(self, "self_value_"):
             if self.self_value_ is not None:
                 return self._number("self_value_")

@@ -24,15 +24,15 @@ class Tube(Part):
     epsilon: float
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """ε-SVR."""
+        """Return ε-SVR with these weights."""
         return epsilon_svr(gram, self.z, row_prices(self.C, weight), self.epsilon)
 
     def targets(self) -> Vector:
-        """The numbers to be met."""
+        """Return the numbers z."""
         return self.z
 
     def outlives(self, problem: Problem, model: Model) -> bool:
-        """No |β| at C: a larger C changes nothing."""
+        """Return whether no |β| is at C: then a larger C changes nothing."""
         return is_inside(problem, model.beta)
 
 
@@ -50,7 +50,7 @@ class SVR(KernelRegressor):
     ----------
     kernel : {'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'}, Kernel or callable, \
             default='rbf'
-        What "similar" means: a name, an object of :mod:`maxmargin.kernels`, or a
+        Measure of similarity: a name, an object of :mod:`maxmargin.kernels`, or a
         function of two blocks of rows.
     degree : int, default=3
         Degree of 'poly'.
@@ -66,7 +66,7 @@ class SVR(KernelRegressor):
     epsilon : float, default=0.1
         Half the width of the tube.
     shrinking : bool, default=True
-        Whether the solver may leave points at a bound aside for a while.
+        Whether the solver may skip points at a bound for a while.
     cache_size : float, default=200
         Memory for kernel values, in MB.
     verbose : bool or int, default=False
@@ -80,9 +80,9 @@ class SVR(KernelRegressor):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the model of the fit before, on the same rows.
+        Whether ``fit`` continues from the model of the fit before, on the same rows.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class SVR(KernelRegressor):
     intercept_ : ndarray of shape (1,)
         Intercept.
     gamma_ : float
-        The number that ``gamma`` stood for.
+        The number used for ``gamma``.
     n_iter_ : int
         Iterations of the solver.
     fit_status_ : int
@@ -109,7 +109,7 @@ class SVR(KernelRegressor):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

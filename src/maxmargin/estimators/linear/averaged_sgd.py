@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class AveragedSGDClassifier(StochasticClassifier):
-    r"""Linear classification by S2's SGD, whose answer is the average of all iterates.
+    r"""Linear classification by S2's SGD; the model is the average of all iterates.
 
     Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
 
@@ -47,7 +47,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the draws.
     warm_start : bool, default=False
-        Whether ``fit`` goes on where the fit before ended, its step counter included.
+        Whether ``fit`` continues where the fit before ended, with its step counter.
     n_jobs : int or None, default=None
         Threads, for fits of several classes and predictions of many rows; None uses
         every core available. Results are the same for all.
@@ -56,7 +56,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class AveragedSGDClassifier(StochasticClassifier):
     fit_status_ : int
         0 when the gap is within ``tol``, 1 when the solver stopped early.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

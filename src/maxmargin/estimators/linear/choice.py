@@ -1,6 +1,6 @@
-"""Which solver a linear fit uses: the one that is named, or the one for the shape.
+"""The solver of a linear fit: the one that is named, or the one for the shape of X.
 
-``"auto"`` follows the shape. Columns are few when a matrix X'DX of them can be made
+``"auto"`` depends on the shape. Columns are few when their matrix X'DX can be made
 (:data:`WIDE`); rows are few when there are more columns and all products of rows fit into
 memory easily (:data:`FEW_ROWS`).
 
@@ -14,19 +14,19 @@ penalty l1             lasso-relay        lasso-relay               lasso-relay
 
 The penalty l1 has lasso-relay for every shape: lasso-newton where columns are few and
 there are three rows for each of them, else lasso-descent, and lasso-interior where either
-crawls (:mod:`~maxmargin.solvers.linear.l1.l1_relay`).
+is slow (:mod:`~maxmargin.solvers.linear.l1.l1_relay`).
 
 For squared losses newton-cg takes the place of dual-descent where rows outnumber columns
 (10⁶ × 10⁵ to 1e-3: 2.5 times as fast; where columns do, half as fast), and below a
-relative gap of :data:`TIGHT`, where coordinates crawl. A free intercept is beyond
-dual-descent: newton-cg takes its place for squared losses, gram for the others.
+relative gap of :data:`TIGHT`, where coordinate descent is slow. dual-descent cannot have
+a free intercept: newton-cg takes its place for squared losses, gram for the others.
 
 Crammer and Singer's problem of all classes has joint-relay: crammer-singer, and
-joint-newton where that crawls and the weights of all classes are few
+joint-newton where that is slow and the weights of all classes are few
 (:mod:`~maxmargin.solvers.linear.classes.class_relay`). That of two classes is a hinge,
 solved as one (:mod:`~maxmargin.solvers.linear.two_classes`).
 
-Sizes decide, never the clock: the same data always have the same solver.
+Only sizes decide, never the clock: the same data always have the same solver.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from maxmargin.estimators.parameters import Settings
     from maxmargin.problem import LinearProblem
 
-FEW_ROWS = 5000  # whose products all fit into 200 MB
-TIGHT = 1e-7  # relative gap below which coordinates crawl
+FEW_ROWS = 5000  # policy: up to so many rows, all products of two rows fit into 200 MB
+TIGHT = 1e-7  # policy: relative gap below which coordinate descent is too slow
 
 
 def names(*, regression: bool = False) -> tuple[str, ...]:
-    """What ``solver=`` may say; for regressions without those for labels and classes."""
+    """Return the names that ``solver=`` accepts; regressions have no joint solvers."""
     found = (
         LINEAR_SOLVERS
         if not regression
@@ -63,7 +63,7 @@ def names(*, regression: bool = False) -> tuple[str, ...]:
 
 
 def is_linear_solver(thing: Any) -> bool:
-    """Whether it has all that a solver has, and is none of ours for kernels."""
+    """Return whether an object is a solver, but none of ours for kernels."""
     if isinstance(thing, Steppable) and issubclass(thing.solves, Problem | JointProblem):
         return False
     return is_solver(thing)
@@ -74,16 +74,16 @@ def chosen_solver(
     problem: LinearProblem | LinearJointProblem,
     seed: Callable[[], int],
 ) -> Any:
-    """The solver that a user named or made, or the one for this problem.
+    """Return the solver that a user named or made, or the one for this problem.
 
     Parameters
     ----------
     settings : Settings
         Of the machine.
     problem : LinearProblem or LinearJointProblem
-        What is to be solved.
+        The problem.
     seed : callable
-        Makes the seed; it is called only where the solver has one.
+        Returns the seed; called only if the solver has one.
     """
     solver = settings.solver
     if isinstance(solver, str) and solver == "auto":
@@ -118,7 +118,7 @@ def _joint_names() -> str:
 
 
 def suitable(problem: LinearProblem | LinearJointProblem, tol: float) -> str:
-    """The class of the solver for a problem, by the rule above."""
+    """Return the name of the solver class for a problem, by the rules above."""
     if isinstance(problem, LinearJointProblem):
         return "JointRelay" if problem.n_classes > 2 else "TwoClasses"
     if problem.lasso:

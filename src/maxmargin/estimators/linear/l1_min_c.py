@@ -34,7 +34,7 @@ def l1_min_c(
     fit_intercept: bool = True,
     intercept_scaling: float = 1.0,
 ) -> float:
-    r"""The C below which ``LinearSVC(penalty="l1")`` finds w = 0, and nothing else.
+    r"""Return the C below which ``LinearSVC(penalty="l1")`` finds only w = 0.
 
     At w = 0 the slope of the loss along column j is :math:`-2C\sum_i y_i x_{ij}` (of the
     logistic loss a quarter of that), and it stays there while none exceeds the penalty's

@@ -1,4 +1,4 @@
-"""What LinearSVC and LinearSVR do alike: a fit from checks to certificate, outputs."""
+"""The base of LinearSVC and LinearSVR: checks of parameters, fits, paths of C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from maxmargin.estimators.machine import (
     refuse_several,
 )
 from maxmargin.estimators.magnitude import check_magnitude
-from maxmargin.estimators.parameters import FINITE_C, Rule, one_of
+from maxmargin.estimators.parameters import FINITE_C, Rule, Settings, one_of
 from maxmargin.losses import LOSSES
 from maxmargin.parallel import Workers, one_blas_thread
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def solver_rule(*, regression: bool = False) -> Rule:
-    """One of the names, or a solver that was made."""
+    """Return the rule of ``solver``: one of the names, or a solver object."""
 
     def allowed(value: Any) -> bool:
         known = names(regression=regression)
@@ -47,7 +47,7 @@ def solver_rule(*, regression: bool = False) -> Rule:
 
 
 def loss_rule() -> Rule:
-    """A loss of the margin that can be learnt with, those from outside included."""
+    """Return the rule of ``loss``: a loss that can be trained, also from outside."""
 
     def known() -> list[str]:
         return [name for name, loss in LOSSES.items() if loss.trains]
@@ -59,7 +59,7 @@ def loss_rule() -> Rule:
     )
 
 
-_WIDEST = 1e150  # intercept_scaling, of which squares are made
+_WIDEST = 1e150  # rounding: the square of a larger intercept_scaling may overflow
 
 COMMON_RULES: dict[str, Rule] = {
     "C": FINITE_C._replace(
@@ -87,7 +87,7 @@ COMMON_RULES: dict[str, Rule] = {
 }
 
 
-# loss → penalty → the formulations that LIBLINEAR has
+# loss → penalty → values of dual that LIBLINEAR has
 _KNOWN: dict[str, dict[str, tuple[bool, ...]]] = {
     "hinge": {"l2": (True,)},
     "squared_hinge": {"l1": (False,), "l2": (False, True)},
@@ -99,8 +99,8 @@ _KNOWN: dict[str, dict[str, tuple[bool, ...]]] = {
 def check_combination(penalty: str, loss: str, dual: Any) -> None:
     """Refuse what scikit-learn's ``LinearSVC`` and ``LinearSVR`` refuse.
 
-    ``dual`` decides nothing here, for every solver knows both sides of the duality; but a
-    combination that LIBLINEAR does not have is more likely a mistake than a wish.
+    ``dual`` has no effect here, for every solver computes primal and dual; but a
+    combination that LIBLINEAR does not have is probably a mistake.
     """
     given = f"Parameters: penalty={penalty!r}, loss={loss!r}, dual={dual!r}"
     known = _KNOWN.get(loss, {"l2": (False, True)})  # one from outside, as it may be
@@ -121,7 +121,7 @@ def check_combination(penalty: str, loss: str, dual: Any) -> None:
 
 
 class LinearMachine(Machine):
-    """A machine says what its problems are (``_task``)."""
+    """Base of LinearSVC and LinearSVR; a machine defines its problems (``_task``)."""
 
     _own_rules: ClassVar[dict[str, Rule]] = COMMON_RULES
 
@@ -141,7 +141,7 @@ class LinearMachine(Machine):
         known: dict[str, Any],
         lines: int,
     ) -> LinearTask:
-        """A task of these rows; what no machine can solve is refused."""
+        """Return the task of these rows; refuse features that are too large."""
         check_magnitude(rows, lambda norm2: norm2)
         scaling = scaling_of(self)
         return LinearTask(rows, problems, make, float(self.C), scaling, known, lines)
@@ -151,9 +151,11 @@ class LinearMachine(Machine):
             refuse_several(task.n_problems, "each of which is a problem against the rest")
         return task.problem(0, task.design(Workers(1)))
 
-    def _solve(self, task: Any, before: Any, bridges: Sequence[Observer]) -> Solution:
+    def _solve(
+        self, task: Any, settings: Settings, before: Any, observers: Sequence[Observer]
+    ) -> Solution:
         start = None if before is None else Before.of(before, task)
-        return solve_all(task, self._settings(), start, bridges)
+        return solve_all(task, settings, start, observers)
 
     def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
         d, solved = task.rows.shape[1], solution.solved
@@ -163,49 +165,50 @@ class LinearMachine(Machine):
             weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
         return {
             **task.known,
-            # By columns, as a product with rows reads them; of one line that is the same.
+            # Column order is the faster one for products with rows.
             "coef_": np.asfortranarray(weights),
             "intercept_": bias if self.fit_intercept else 0.0,
             "dual_coef_": np.concatenate([one.beta for one in solved]),
         }
 
     def _of_the_run(self, task: LinearTask, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
-        return {"n_iter_": max(one.n_iter for one in solution.certificates)}
+        return {"n_iter_": max(one.certificate.n_iter for one in solution.solved)}
 
     def _n_support(self, solution: Solution) -> int:  # noqa: ARG002
         return int(np.count_nonzero(self.dual_coef_.any(axis=0)))
 
-    def _warn(self, solution: Solution) -> None:
+    def _warn(self, solution: Solution, settings: Settings) -> None:  # noqa: ARG002
         warn_of_linear_fit(solution)
 
     def _fit_along(
         self, machines: Sequence[Any], X: Any, y: Any, sample_weight: Any
     ) -> None:
-        """The rows are checked once; what a design computes of them serves every C."""
+        """Check the rows once; the design and what it has computed serve every C."""
         began = time.perf_counter()
-        first, settings = machines[0], self._settings()
+        first, settings = machines[0], Settings.of(self)
         task = first._task(X, y, sample_weight)
         with Workers(settings.n_jobs) as workers:
             kept = Kept(task.design(workers), Seed(settings.random_state))
         last: tuple[float, Before] | None = None
         earlier: tuple[float, Before] | None = None
-        with one_blas_thread():  # asked for once: every fit asks again
+        with one_blas_thread():  # once for all: every fit would set it again
             for machine in machines:
                 price = float(machine.C)
-                # Attributes that no other machine shares: they may be altered.
+                # Copies: users may alter the attributes of one machine.
                 known = {name: one.copy() for name, one in task.known.items()}
                 own = task._replace(C=price, known=known)
                 start = None if last is None else last[1].along(last[0], earlier, price)
-                solution = solve_all(own, settings, start, (), kept)
+                observers = settings.observers(task.n_problems)
+                solution = solve_all(own, settings, start, observers, kept)
                 name_features(machine, first)
                 machine._accept(own, solution, time.perf_counter() - began)
-                machine._warn(solution)
+                machine._warn(solution, settings)
                 pulls = [one.pull for one in solution.solved]
                 earlier, last = last, (price, Before.of(machine, own, pulls))
                 began = time.perf_counter()
 
 
 def scaling_of(machine: Any) -> float:
-    """The value of the constant column; 0 without one."""
+    """Return the value of the constant column; 0 without one."""
     regularised = machine.fit_intercept and machine.intercept != "free"
     return float(machine.intercept_scaling) if regularised else 0.0

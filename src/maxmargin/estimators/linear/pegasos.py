@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PegasosClassifier(StochasticClassifier):
-    r"""Linear classification by Pegasos, with its bound beside what it reached.
+    r"""Linear classification by Pegasos, with its theoretical bound and measured gap.
 
     Minimises, for rows :math:`x_i` with labels :math:`y_i=\pm1`,
 
@@ -44,7 +44,7 @@ class PegasosClassifier(StochasticClassifier):
     projection : bool, default=False
         Whether w is kept in the ball of radius 1/√λ.
     average : {'tail', 'all', 'last'}, default='tail'
-        Which iterates make the answer: the average of the last half to three quarters
+        The iterates in the model: the average of the last half to three quarters
         of all steps, of all, or the last one.
     replacement : bool, default=False
         Whether every step draws from all rows, as the bound assumes; otherwise every
@@ -55,7 +55,7 @@ class PegasosClassifier(StochasticClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the draws.
     warm_start : bool, default=False
-        Whether ``fit`` goes on where the fit before ended, its step counter included.
+        Whether ``fit`` continues where the fit before ended, with its step counter.
     n_jobs : int or None, default=None
         Threads, for fits of several classes and predictions of many rows; None uses
         every core available. Results are the same for all.
@@ -64,7 +64,7 @@ class PegasosClassifier(StochasticClassifier):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run after every 50 ms or so; see :mod:`maxmargin.observers`.
+        Called about every 50 ms of the run; see :mod:`maxmargin.observers`.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class PegasosClassifier(StochasticClassifier):
     fit_status_ : int
         0 when the gap is within ``tol``, 1 when the solver stopped early.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Notes
     -----

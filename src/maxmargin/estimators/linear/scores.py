@@ -20,28 +20,26 @@ if TYPE_CHECKING:
 
 
 def n_problems(classes: int) -> int:
-    """One problem of two classes, one for each of more."""
+    """Return the number of problems: one for two classes, else one for each."""
     return classes if classes > 2 else 1
 
 
 def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
-    """XW' + b of ``lines`` problems, one product.
+    """Return XW' + b of ``lines`` problems, as one product.
 
     Parameters
     ----------
     estimator : estimator
-        What has ``coef_`` and ``intercept_``.
+        A fitted machine with ``coef_`` and ``intercept_``.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows, not checked yet.
     lines : int
-        How many outputs every row has.
+        Number of outputs of every row.
     """
     _refuse_unfitted(estimator)
     coef, intercept = _weights(estimator, lines)
     rows = prediction_rows(estimator, X, finite=False)  # seen in the outputs
-    outputs, finite = linear_outputs(
-        rows, coef, intercept, getattr(estimator, "n_jobs", None)
-    )
+    outputs, finite = linear_outputs(rows, coef, intercept, estimator.n_jobs)
     if not finite:
         _refuse_altered(estimator, coef, intercept)
         prediction_rows(estimator, X)  # which says so if X is not finite
@@ -55,13 +53,13 @@ def outputs_of(estimator: Any, X: Any, lines: int) -> Vector:
 
 
 def _refuse_unfitted(estimator: Any) -> None:
-    """scikit-learn's refusal, which takes as long as a product of some thousand rows."""
+    """Call scikit-learn's check only if needed: it is slow beside a small product."""
     if not hasattr(estimator, "coef_"):
         check_is_fitted(estimator)
 
 
 def _weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
-    """The public attributes, which anybody may have changed; of the right shapes."""
+    """Return the public attributes, which users may have changed, in the right shapes."""
     coef = np.atleast_2d(_numbers(estimator.coef_))
     intercept = _numbers(estimator.intercept_)
     if intercept.ndim == 0:  # 0.0: none was fitted
@@ -72,9 +70,9 @@ def _weights(estimator: Any, lines: int) -> tuple[Vector, Vector]:
 
 
 def _refuse_altered(estimator: Any, coef: Vector, intercept: Vector) -> None:
-    """Weights that are not finite, looked for only where an output is not.
+    """Refuse weights that are not finite; called only if an output is not finite.
 
-    To look at all of W takes some thousand times as long as one short text does.
+    Checking all of W takes some thousand times as long as the product with a short row.
     """
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         _altered(estimator, coef, intercept, len(coef))
@@ -90,10 +88,10 @@ def _altered(estimator: Any, coef: Vector, intercept: Vector, lines: int) -> NoR
 
 
 def _numbers(given: Any) -> Vector:
-    """As an array; an empty one where that is not possible."""
+    """Return an array; an empty one where that is not possible."""
     try:
         if sparse.issparse(given):
-            check_structure(given)  # which SciPy believes
+            check_structure(given)  # SciPy does not check it
             given = given.toarray()
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -113,12 +111,13 @@ def _count_of_classes(estimator: Any) -> int:
 
 
 class LinearScores:
-    """``decision_function`` and ``predict`` of what has ``coef_`` and ``intercept_``."""
+    """``decision_function`` and ``predict`` of machines with ``coef_``."""
 
     classes_: NDArray[Any]
+    n_jobs: int | None = None
 
     def decision_function(self, X: Any) -> Vector:
-        """How far on which side of the boundary every row lies; ±1 is the margin.
+        """Return the decision values: the sign is the side, ±1 is the margin.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class LinearScores:
         return decision.ravel() if decision.shape[1] == 1 else decision
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Label of every row: the class with the largest decision.
+        """Return the label of every row: the class with the largest decision.
 
         Parameters
         ----------

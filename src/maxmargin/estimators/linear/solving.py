@@ -1,4 +1,4 @@
-"""All problems of a linear fit, solved: between checked arrays and weights."""
+"""Solve all problems of a linear fit: from checked arrays to weights."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class LinearTask(NamedTuple):
-    """What a fit was given, checked: rows, and a problem for every class or one."""
+    """The checked arguments of a fit: rows, and one problem or one for each class."""
 
     rows: Any
     names: Sequence[str]
     make: Callable[[int, Design, float], Any]  # the problem of a number, with a C
     C: float
     scaling: float  # value of the constant column, whose weight is the intercept; or 0
-    known: dict[str, Any]  # fitted attributes that need no solution
+    known: dict[str, Any]  # fitted attributes known before the solution
     lines: int  # of dual variables: one for each problem, or each class of a joint one
 
     @property
@@ -42,35 +42,35 @@ class LinearTask(NamedTuple):
         return len(self.names)
 
     def problem(self, number: int, design: Design) -> Any:
-        """One of the problems, of the rows of :meth:`design`."""
+        """Return one of the problems, on the rows of :meth:`design`."""
         return self.make(number, design, self.C)
 
     def design(self, workers: Workers) -> Design:
-        """The rows, with a column for the intercept unless that is free.
+        """Return the rows, with a column for the intercept unless that is free.
 
-        Dense rows that are mostly zeros are read as sparse ones, of which there is a
-        copy: mnist 1.4 to 2.3 times as fast, covtype 1.2 to 1.9, with half as much memory
-        again, or 32·(n + d²) numbers, at most.
+        Dense rows that are mostly zeros are copied as sparse rows: mnist 1.4 to 2.3 times
+        as fast, covtype 1.2 to 1.9, with half as much memory again, or 32·(n + d²)
+        numbers, at most.
         """
         return Design(without_zeros(self.rows, workers), self.scaling, workers)
 
 
 class Solved(NamedTuple):
-    """The end of one problem."""
+    """One solved problem."""
 
     weights: Table  # a line for every class of a joint problem, one otherwise
     bias: Vector
     beta: Table  # likewise, and a number for every row
-    restarts: bool  # whether its solver goes on from a model
+    restarts: bool  # whether its solver can start from a model
     certificate: Certificate
-    pull: Vector | None  # X'β; of a joint problem nobody asks
+    pull: Vector | None  # X'β; None for a joint problem
 
 
 class Seed:
     """The seed of one fit, drawn once, on first use, under a lock.
 
-    To make the generator of an int takes as long as three Newton steps on some thousand
-    rows, and most solvers leave nothing to chance.
+    Making a generator takes as long as three Newton steps on some thousand rows, and most
+    solvers use no random numbers.
     """
 
     def __init__(self, random_state: Any) -> None:
@@ -79,7 +79,7 @@ class Seed:
         self._drawn: int | None = None
 
     def __call__(self) -> int:
-        """The number; the same every time."""
+        """Return the seed; the same every time."""
         with self._drawing:
             if self._drawn is None:
                 random = check_random_state(self._random_state)
@@ -88,9 +88,9 @@ class Seed:
 
 
 class Kept(NamedTuple):
-    """What fits of the same rows share."""
+    """The data that fits of the same rows share."""
 
-    design: Design  # with its threads, and all that it has computed
+    design: Design  # with its threads and the products that it has computed
     seed: Seed
 
 
@@ -98,25 +98,24 @@ def solve_all(
     task: LinearTask,
     settings: Settings,
     before: Before | None,
-    bridges: Sequence[Observer],
+    observers: Sequence[Observer],
     kept: Kept | None = None,
 ) -> Solution:
-    """Solve every problem of a task; several at a time, one thread each.
+    """Solve every problem of a task, several at a time with one thread each.
 
-    A single one has all threads.
+    A single problem has all threads.
 
     Parameters
     ----------
     task, settings : LinearTask, Settings
-        What, and how.
+        The problems; solver, tolerance and threads.
     before : Before or None
-        A model to begin with.
-    bridges : sequence of Observer
-        Observers besides those of the settings.
+        A model to start from.
+    observers : sequence of Observer
+        Called during the runs.
     kept : Kept or None
-        What fits of the same rows share.
+        Design and seed, for fits that share the same rows.
     """
-    observers = [*settings.observers(task.n_problems), *bridges]
     seed = Seed(settings.random_state) if kept is None else kept.seed
     workers = Workers(settings.n_jobs) if kept is None else kept.design.workers
     with Interrupt() as interrupt, workers:
@@ -127,7 +126,7 @@ def solve_all(
             problem = task.problem(number, design)
             solver = chosen_solver(settings, problem, seed)
             start = None
-            # Where it cannot go on it would have helped; it is not insisted on.
+            # On a path, a solver that cannot start from a model starts from zero.
             if before is not None and (before.wanted or solver.restarts):
                 start = before.start(number, joint=task.lines > task.n_problems)
             return _driven(
@@ -140,7 +139,7 @@ def solve_all(
 def _driven(
     solver: Any, problem: Any, start: Any, observers: Sequence[Any], name: str
 ) -> Solved:
-    """One problem, solved."""
+    """Run a solver on one problem."""
     outcome = drive(solver, problem, warm=start, observers=observers, name=name)
     run = Run(
         outcome.stop, solver.tol_at(outcome.state), solver.criterion, outcome.n_iter,

@@ -1,4 +1,4 @@
-"""What the stochastic linear machines have in common: all but their parameters."""
+"""The base of the stochastic linear machines, which add only parameters and a solver."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin._interrupt import Interrupt
 from maxmargin.certificate import Certificate, Run, certificate_of, settled
 from maxmargin.design.operator import Design
@@ -19,7 +18,13 @@ from maxmargin.estimators.convergence_warnings import STOCHASTIC_ADVICE, warn_of
 from maxmargin.estimators.linear.scores import LinearScores
 from maxmargin.estimators.linear.stochastic_task import Task, partial_task, whole_task
 from maxmargin.estimators.machine import Machine, Solution, refuse_several
-from maxmargin.estimators.parameters import FINITE_C, RULES, Rule, check_parameters
+from maxmargin.estimators.parameters import (
+    FINITE_C,
+    RULES,
+    Rule,
+    Settings,
+    check_parameters,
+)
 from maxmargin.parallel import Workers
 from maxmargin.problem import linear_svc
 from maxmargin.solvers.base import drive
@@ -45,18 +50,18 @@ _LENGTH = Rule(
 
 
 class Solved(NamedTuple):
-    """The end of one walk."""
+    """One solved problem: the end of one walk (a run of stochastic steps)."""
 
     outcome: Outcome
     certificate: Certificate
-    longest: float  # of all rows
-    goes_on: bool  # whether the walk had begun on other rows
+    longest: float  # norm of the longest row
+    goes_on: bool  # whether the walk began in an earlier call
 
 
 class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
-    """One or several walks of one w each: by steps on rows that are drawn.
+    """Base of classifiers that take subgradient steps on rows drawn at random.
 
-    A machine says what its solver is (``_solver``).
+    Each problem is a walk of its own w. A machine defines its solver (``_solver``).
     """
 
     _own_rules: ClassVar[dict[str, Rule]] = {
@@ -82,31 +87,10 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         return tags
 
     def _solver(self, *, tol: float, max_iter: int) -> StochasticSolver:
-        """The solver of one class."""
+        """Return the solver of one problem."""
         raise NotImplementedError
 
     # --- fitting ----------------------------------------------------------------------
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Walk until the duality gap is within ``tol``, or for ``max_iter`` epochs.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
 
     def partial_fit(
         self,
@@ -115,12 +99,12 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on with one epoch on these rows; the step counter ``t_`` goes on too.
+        """Continue with one epoch on these rows; the step counter ``t_`` continues too.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows, as many as a call brings.
+            Rows of this call.
         y : array-like of shape (n_samples,)
             Their labels; not every class has to be there.
         classes : array-like of shape (n_classes,), default=None
@@ -140,13 +124,14 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         with unless_refused(self):
             task = partial_task(self, X, y, classes, sample_weight)
             walks = vars(self).get("_walks")
-            # One epoch is what was asked for: neither a gap nor a limit ends it early.
+            # Exactly one epoch: no small gap ends it early.
             solver = self._solver(tol=0.0, max_iter=1)
-            solution = self._walk(task, walks, solver, [])
+            observers = Settings.of(self).observers(task.n_problems)
+            solution = self._walk(task, walks, solver, observers)
         self._accept(task, solution, time.perf_counter() - began)
         advice = dict(STOCHASTIC_ADVICE)
         del advice[Stop.MAX_ITER]
-        warn_of_walks(solution.certificates, self.n_iter_, advice)
+        warn_of_walks(solution, self.n_iter_, advice)
         return self
 
     def _model_before(self) -> Any:
@@ -161,14 +146,20 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
             refuse_several(task.classes.size, what)
         return self._class_problem(task, self._design(task, Workers(1)), 0)
 
-    def _solve(self, task: Task, before: Any, bridges: Sequence[Observer]) -> Solution:
+    def _solve(
+        self,
+        task: Task,
+        settings: Settings,  # noqa: ARG002
+        before: Any,
+        observers: Sequence[Observer],
+    ) -> Solution:
         if before is not None:
             self._check_before(task)
         solver = self._solver(tol=float(self.tol), max_iter=int(self.max_iter))
-        return self._walk(task, before, solver, bridges)
+        return self._walk(task, before, solver, observers)
 
     def _check_before(self, task: Task) -> None:
-        """Refuse to go on from a fit that was about other classes or columns."""
+        """Refuse to continue from a fit of other classes or columns."""
         width = task.rows.shape[1]
         same = np.array_equal(self.classes_, task.classes)
         if same and width == self.coef_.shape[1]:
@@ -186,7 +177,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         return Design(task.rows, scaling, workers)
 
     def _class_problem(self, task: Task, design: Design, number: int) -> LinearProblem:
-        """One class against the rest; of two classes, the second is the positive one."""
+        """Return one class against the rest; of two, the second class is positive."""
         positive = number if task.n_problems > 1 else 1
         y = np.where(task.codes == positive, 1.0, -1.0)
         return linear_svc(design, y, task.weight / float(self.lam), squared=False)
@@ -196,17 +187,17 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         task: Task,
         walks: list[Walk] | None,
         solver: StochasticSolver,
-        bridges: Sequence[Observer],
+        observers: Sequence[Observer],
     ) -> Solution:
-        """Walk for every class, on from ``walks`` if there are any."""
-        count, settings = task.n_problems, self._settings()
-        seeds = [0] * count  # a walk that goes on has one
+        """Run the walk of every problem, continuing ``walks`` if there are any."""
+        count = task.n_problems
+        seeds = [0] * count  # a walk that continues has its own seed
         if walks is None:
             random = check_random_state(self.random_state)
             seeds = random.randint(2**31 - 1, size=count).tolist()
         with (
             Interrupt() as interrupt,
-            Workers(settings.n_jobs, interrupt.abandon) as workers,
+            Workers(self.n_jobs, interrupt.abandon) as workers,
         ):
             design = self._design(task, workers)
             if walks is not None and walks[0].v.size != design.width:
@@ -215,7 +206,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
                     "a walk cannot gain or lose its intercept; set it back, or fit anew"
                 )
                 raise InputError(msg)
-            watching = [interrupt, *settings.observers(count), *bridges]
+            watching = [interrupt, *observers]
 
             def one(number: int) -> tuple[LinearProblem, Outcome]:
                 problem = self._class_problem(task, design, number)
@@ -251,7 +242,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
         outcome: Outcome,
         name: str,
     ) -> Certificate:
-        # A part of a fit runs to no tol, and is judged by the machine's all the same.
+        # A partial_fit runs without tol; its certificate has the machine's tol.
         run = Run(
             outcome.stop, float(self.tol), solver.criterion, outcome.n_iter,
             seconds=outcome.seconds, name=name, solver=solver.ran(outcome.state),
@@ -275,7 +266,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
     def _of_the_run(self, task: Task, solution: Solution) -> dict[str, Any]:  # noqa: ARG002
         solved: Sequence[Solved] = solution.solved
         walks = [one.outcome.state.walk for one in solved]
-        first, proofs = solved[0], solution.certificates
+        first, proofs = solved[0], [one.certificate for one in solved]
         radius = max(first.longest, self._radius) if first.goes_on else first.longest
         steps = np.array([walk.steps for walk in walks])
         gaps = float(self.lam) * np.array([one.gap for one in proofs])
@@ -297,7 +288,7 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
     def _bound(
         self, walks: list[Walk], radius: float, *, goes_on: bool
     ) -> DescentBound | None:
-        """What theory says of the class with the fewest steps, and so of all."""
+        """Return the bound of the class with the fewest steps, which holds for all."""
         walk = min(walks, key=lambda one: one.steps)
         if walk.steps == 0:
             return None
@@ -317,5 +308,5 @@ class StochasticClassifier(LinearScores, ClassifierMixin, Machine):
             caveat=caveat,
         )
 
-    def _warn(self, solution: Solution) -> None:
-        warn_of_walks(solution.certificates, self.n_iter_)
+    def _warn(self, solution: Solution, settings: Settings) -> None:  # noqa: ARG002
+        warn_of_walks(solution, self.n_iter_)

@@ -1,4 +1,4 @@
-"""What a stochastic machine was given: all rows at once, or some of many."""
+"""The checked arguments of ``fit`` and ``partial_fit`` of a stochastic machine."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 class Task(NamedTuple):
-    """What a fit was given, checked."""
+    """The checked arguments of a fit."""
 
     rows: Any
     classes: NDArray[Any]
     codes: Index  # class of every row; −1: left out
     weight: Vector  # of every row, class weights included, adding up to 1
-    known: dict[str, Any]  # fitted attributes that need no solution
+    known: dict[str, Any]  # fitted attributes known before the solution
 
     @property
     def n_problems(self) -> int:
-        """Number of problems: one of two classes, one for each of more."""
+        """Number of problems: one for two classes, else one for each class."""
         return n_problems(self.classes.size)
 
     @property
@@ -48,7 +48,7 @@ class Task(NamedTuple):
 
 
 def whole_task(machine: Any, X: Any, y: Any, sample_weight: Any) -> Task:
-    """All rows of ``fit``."""
+    """Return the task of all rows of ``fit``."""
     rows, given = training_rows(machine, X, y, ordered=False)
     weight = sample_weights(sample_weight, rows.shape[0], rows.shape)
     labels = encode_labels(given, weight, machine.class_weight)
@@ -56,7 +56,7 @@ def whole_task(machine: Any, X: Any, y: Any, sample_weight: Any) -> Task:
 
 
 def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Task:
-    """The rows of one ``partial_fit``, which may lack classes that others have."""
+    """Return the task of one ``partial_fit``, whose rows may lack some classes."""
     first = not hasattr(machine, "classes_")
     if isinstance(machine.class_weight, str):
         msg = (
@@ -71,10 +71,10 @@ def partial_task(machine: Any, X: Any, y: Any, classes: Any, sample_weight: Any)
             "have labels that these have not; give classes=np.unique(all labels)"
         )
         raise InputError(msg)
-    # Rows of a later call are held against the columns of the first.
+    # Rows of a later call must have the columns of the first.
     rows = X if first else prediction_rows(machine, X)
     rows, given = training_rows(machine if first else copy(machine), rows, y)
-    # Every class once: that sorts them, and gives each its weight.
+    # Encoding every class once sorts the classes and gives them their weights.
     announced = np.ravel(machine.classes_ if classes is None else classes)
     labels = encode_labels(announced, None, machine.class_weight)
     if not first and not np.array_equal(labels.classes, machine.classes_):
@@ -103,10 +103,10 @@ def _task(machine: Any, rows: Any, labels: Labels, weight: Vector | None) -> Tas
 
 
 def _codes(given: NDArray[Any], classes: NDArray[Any]) -> Index:
-    """Positions of labels among the classes that were announced."""
+    """Return the positions of labels among the classes of the first call."""
     place = {label: k for k, label in enumerate(classes.tolist())}
     labels, inverse = given, np.arange(given.size)
-    if not given.dtype.hasobject:  # which need not have an order
+    if not given.dtype.hasobject:  # objects may have no order
         labels, inverse = np.unique(given, return_inverse=True)
     unknown = [label for label in labels.tolist() if label not in place]
     if unknown:

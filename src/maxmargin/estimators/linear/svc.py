@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.errors import InputError
 from maxmargin.estimators.linear.machine import (
     COMMON_RULES,
@@ -43,28 +42,28 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
 
     or the loss without the square, or with ‖w‖₁ for the penalty; s is
     ``intercept_scaling``, and the term in brackets is there unless the intercept is free.
-    Of several classes each is told from all others.
+    Of several classes, each has a problem against all others.
 
     Parameters
     ----------
     penalty : {'l1', 'l2'}, default='l2'
-        Of the weights; 'l1' leaves most of them 0, and goes with the squared hinge.
+        Penalty of the weights; 'l1' leaves most of them 0, and needs the squared hinge.
     loss : {'hinge', 'squared_hinge'}, default='squared_hinge'
         Price of a margin error; 'hinge' is that of :class:`~maxmargin.SVC`.
     dual : bool or 'auto', default='auto'
-        Accepted where scikit-learn accepts it; every solver knows both sides.
+        Accepted where scikit-learn accepts it; every solver computes both.
     tol : float, default=1e-4
         Relative duality gap at which the solver stops.
     C : float, default=1.0
         Price of an error.
     multi_class : {'ovr', 'crammer_singer'}, default='ovr'
-        Each class against the rest; or Crammer and Singer's one problem for all, where a
-        row pays for the class that comes nearest to beating its own. There ``penalty``,
-        ``loss`` and ``dual`` have no part, and the intercept cannot be free.
+        Each class against the rest; or Crammer and Singer's one problem for all, where
+        the loss of a row depends on the strongest other class. There ``penalty``,
+        ``loss`` and ``dual`` have no effect, and the intercept cannot be free.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1
-        Value of the constant feature whose weight is the intercept: the larger, the less
+        Value of the constant feature; its weight is the intercept: the larger, the less
         it is regularised.
     class_weight : dict, 'balanced' or None, default=None
         Factors of C for the rows of each class; against the rest, as in LIBLINEAR, for
@@ -81,16 +80,16 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
             'gram', 'lasso-newton', 'lasso-descent', 'lasso-interior', 'lasso-relay', \
             'crammer-singer', 'joint-newton', 'joint-relay', 'pegasos'} or solver, \
             default='auto'
-        See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` says which
-        ran.
+        See :mod:`maxmargin.estimators.linear.choice`; ``certificate_.solver`` is the name
+        of the one used.
     n_jobs : int or None, default=None
         Threads; None uses every core available. Results are the same for all.
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run; see :mod:`maxmargin.observers`.
+        Called during the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the fit before: its dual variables, or with the
+        Whether ``fit`` continues from the fit before: its dual variables, or with the
         penalty l1 its weights.
 
     Attributes
@@ -109,7 +108,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Examples
     --------
@@ -171,27 +170,6 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         self.callbacks = callbacks
         self.warm_start = warm_start
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
-
     def _task(self, X: Any, y: Any, sample_weight: Any) -> LinearTask:
         self._check_combination()
         rows, given = training_rows(self, X, y, ordered=False)
@@ -216,7 +194,7 @@ class LinearSVC(LinearScores, ClassifierMixin, LinearMachine):
         return self._linear_task(rows, names, make, known, len(names))
 
     def _check_combination(self) -> None:
-        """Refuse what does not go together."""
+        """Refuse parameters that exclude each other."""
         free = self.fit_intercept and self.intercept == "free"
         if self.multi_class == "crammer_singer":
             if free:
@@ -256,7 +234,7 @@ def _problem(
     design: Design,
     C: float,
 ) -> LinearProblem:
-    """One class against the other, or against the rest."""
+    """Return the problem of one class against the other, or against the rest."""
     classes, codes, factor = labels
     two = len(classes) == 2
     own = codes == (1 if two else number)
@@ -274,7 +252,7 @@ def _joint_problem(
     design: Design,
     C: float,
 ) -> LinearJointProblem:
-    """All classes in one problem."""
+    """Return Crammer and Singer's problem of all classes."""
     classes, codes, factor = labels
     price = C * count * factor[codes] * (codes >= 0)
     return LinearJointProblem(design, np.maximum(codes, 0), price, len(classes))

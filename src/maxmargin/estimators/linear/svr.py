@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from maxmargin._callback_bridge import with_callbacks
 from maxmargin.estimators.linear.machine import (
     COMMON_RULES,
     LinearMachine,
@@ -20,8 +19,6 @@ from maxmargin.problem import linear_svr
 from maxmargin.validation import counted_rows, sample_weights, training_rows
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from maxmargin._arrays import Vector
     from maxmargin.design.operator import Design
     from maxmargin.estimators.linear.solving import LinearTask
@@ -54,7 +51,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     fit_intercept : bool, default=True
         Whether there is an intercept.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight is the intercept: the larger, the less
+        Value of the constant feature; its weight is the intercept: the larger, the less
         it is regularised.
     dual : bool or 'auto', default='auto'
         Accepted where scikit-learn accepts it; every solver knows both sides.
@@ -75,9 +72,9 @@ class LinearSVR(RegressorMixin, LinearMachine):
     time_limit : float or None, default=None
         Seconds after which the solver stops with what it has.
     callbacks : observer, callable, list of them, or None, default=None
-        Told of the run; see :mod:`maxmargin.observers`.
+        Called during the run; see :mod:`maxmargin.observers`.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the dual variables of the fit before.
+        Whether ``fit`` continues from the dual variables of the fit before.
 
     Attributes
     ----------
@@ -92,7 +89,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
     certificate_ : Certificate
         Proof of how good the answer is.
     n_features_in_, feature_names_in_ : int, ndarray
-        What X looked like.
+        Number and names of the columns of X.
 
     Examples
     --------
@@ -151,27 +148,6 @@ class LinearSVR(RegressorMixin, LinearMachine):
         self.callbacks = callbacks
         self.warm_start = warm_start
 
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-        y : array-like of shape (n_samples,)
-            Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How often each row counts; rows of weight ≤ 0 are left out.
-
-        Returns
-        -------
-        self : object
-            The fitted machine.
-        """
-        machine: Self = self._fit(X, y, sample_weight)
-        return machine
-
     def _attributes(self, task: LinearTask, solution: Solution) -> dict[str, Any]:
         found = super()._attributes(task, solution)
         return {**found, "coef_": found["coef_"].ravel()}
@@ -197,7 +173,7 @@ class LinearSVR(RegressorMixin, LinearMachine):
         return self._linear_task(rows, [""], make, {}, 1)
 
     def predict(self, X: Any) -> Vector:
-        """The value w·x + b of every row.
+        """Return the value w·x + b of every row.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
-"""What a linear fit begins with: the model of a fit before, moved to the new C.
+"""The model that a linear fit starts from: that of an earlier fit, moved to the new C.
 
-The dual variables of a box that grew by a factor grow with it. Coordinates, which hold
-w = X'β, begin on a path at the best multiple of both; where X'β is not known, they move
-the β at their bounds alone: those of rows inside the margin, most of which stay there.
-Newton's methods begin at w itself, and with every β as far up its box as before.
+When the box of the dual variables grows by a factor, they grow with it. On a path,
+coordinate descent, which keeps w = X'β, starts at the best multiple of both; where X'β
+is not known, it scales only the β at their bounds: most of these rows stay inside the
+margin. Newton's methods start at w itself, and every β at the same fraction of its box.
 """
 
 from __future__ import annotations
@@ -23,28 +23,27 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Table, Vector
     from maxmargin.estimators.linear.solving import LinearTask
 
-_TREND = 0.5  # of what the last two fits foretell: w goes ever more slowly
+_TREND = 0.5  # policy: share of the extrapolated step, since w changes ever more slowly
 
 
 class Before(NamedTuple):
-    """A model to begin with."""
+    """A model to start from."""
 
     beta: Table
     weights: Table  # that of the constant column, if there is one, behind the others
     bias: Vector  # the intercepts
-    growth: float | None = None  # of C since then; None where nobody knows
-    trend: Table | None = None  # how the weights will go on, by those before
+    growth: float | None = None  # factor of C since then; None if unknown
+    trend: Table | None = None  # expected change of the weights, from the models before
     pulls: Sequence[Vector | None] = ()  # X'β of every problem, where it is known
-    wanted: bool = False  # whether a solver that cannot go on from it shall say so
+    wanted: bool = False  # whether a solver that cannot start from it must raise an error
 
     @classmethod
     def of(
         cls, machine: Any, task: LinearTask, pulls: Sequence[Vector | None] = ()
     ) -> Before:
-        """What a fitted machine knows, if that can help with a task.
+        """Return the model of a fitted machine, if it fits the task.
 
-        ``pulls`` are those of its solvers: of attributes that anybody may have altered
-        nobody knows X'β.
+        ``pulls``, X'β, come from its solvers: users may have altered the attributes.
         """
         beta, shape = machine.dual_coef_, (task.lines, task.rows.shape[0])
         if beta.shape != shape:
@@ -65,10 +64,10 @@ class Before(NamedTuple):
     def along(
         self, price: float, earlier: tuple[float, Before] | None, now: float
     ) -> Before:
-        """The same model on a path of prices, extrapolated from C = price to C = now.
+        """Return the model extrapolated from C = price to C = now.
 
-        w is a smooth function of log C, but for kinks: a line through the last two models
-        foretells where it goes.
+        w is a piecewise smooth function of log C: a line through the last two models
+        predicts the next one.
         """
         trend = None
         if earlier is not None and earlier[0] < price:
@@ -77,7 +76,7 @@ class Before(NamedTuple):
         return self._replace(growth=now / price, trend=trend)
 
     def start(self, number: int, *, joint: bool) -> WarmStart:
-        """What a solver of one problem begins with; ``joint``: of all classes in one."""
+        """Return the start of one problem; ``joint``: one problem for all classes."""
         if joint:
             return WarmStart(beta=self.beta.T, growth=self.growth)
         pull = self.pulls[number] if self.pulls else None

@@ -1,10 +1,10 @@
-"""Small classifiers in compiled calls, where nobody watches.
+"""Fast path: without observers, small classifiers are solved in one compiled call.
 
-A fit of a few hundred rows is mostly made of calls: of the solver's phases, observers and
-figures of every pair of classes. Where it has no observer, no folds and no other C, all
-its pairs are solved together (:mod:`maxmargin.solvers.smo.batch`), by the same steps and
-to the same bits; of more rows, every pair has one call of its own where all are small
-enough for float64. What cannot be solved so within 50 ms is left to the general way.
+A fit of a few hundred rows spends most of its time in Python calls: the solver's phases,
+observers and figures of every pair of classes. Without observers, folds and other C, all
+pairs are solved together (:mod:`maxmargin.solvers.smo.batch`), by the same steps and to
+the same bits. With more rows, each pair has its own compiled call, where all are small
+enough for float64. Problems not solved so within 50 ms are left to the general solver.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from maxmargin.certificate import Certificate, Run
 from maxmargin.errors import Stop
 from maxmargin.estimators.kernel.fit.parts import Expansion, Solved, judged
-from maxmargin.estimators.kernel.fit.solver_choice import is_production
 from maxmargin.kernels.factory import training_gram
 from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.gram.copies import CopiedGram, sums_by_place
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
     from maxmargin.solvers.smo.batch import Answer
 
 DOUBLE = np.dtype(np.float64)
-FEW = 512  # rows whose problems all share one matrix
+FEW = 512  # policy: up to so many rows, all problems share one matrix and one call
 
 
 def solved_together(
     task: Task, margins: list[Any], settings: Settings
 ) -> list[Solved] | None:
-    """All parts of a task, solved; None where there are too many rows.
+    """Solve all parts of a task in one call; return None if there are too many rows.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def solved_together(
 def solved_alone(
     part: Any, gram: Any, solver: Any, room: int, *, counted: bool
 ) -> Solved | None:
-    """One part in one call; None where it is not small, or not solved so.
+    """Solve one part in one call; return None if it is not small, or not solved so.
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ def solved_alone(
     gram : Gram
         Of its rows.
     solver : Solver
-        The general way, to the same tolerance.
+        The solver otherwise used, with its tolerance.
     room : int
         Bytes for its kernel values.
     counted : bool
@@ -89,10 +88,11 @@ def solved_alone(
     """
     merged = isinstance(gram, CopiedGram)
     own = gram.distinct if merged else gram
-    began, before, q = time.perf_counter(), own.n_kernel, own.n
-    small = admits_all(q, own.cost) and 8 * q**2 <= room
-    if not small or own.precisions[0] != DOUBLE:
+    began, q = time.perf_counter(), own.n
+    small = own.precisions[0] == DOUBLE and 8 * q**2 <= room
+    if not (small and admits_all(q, own.cost)):
         return None
+    before = own.n_kernel
     everyone = np.arange(q, dtype=np.intp)
     y, C = part.y, part.C * part.weight
     if merged:
@@ -120,9 +120,9 @@ def solved_alone(
 
 
 def _matrix(gram: Any, everyone: Index) -> Vector:
-    """All values, kept by somebody or computed.
+    """Return the whole matrix, the stored one if there is one.
 
-    The solver writes the diagonal into it, which one that is kept has already.
+    The solver writes the diagonal into it, with the values that a stored one has already.
     """
     K: Vector | None = gram.whole(DOUBLE)
     if K is None:
@@ -132,14 +132,13 @@ def _matrix(gram: Any, everyone: Index) -> Vector:
 
 
 def plain_margins(task: Task, settings: Settings) -> list[Any] | None:
-    """The parts of a task if all are of the kind that can be solved here; else None.
+    """Return the parts of a task if all can be solved by the fast path, else None.
 
     A kernel of dot products that needs no warning, the hinge, and SMO with no limit.
     """
     plain = (
         task.kernel.family is Family.DOTS
         and task.kernel.is_semidefinite_by_construction
-        and is_production(settings)
         and settings.max_iter < 0
     )
     return task.parts if plain and all(one.batched for one in task.parts) else None
@@ -148,7 +147,7 @@ def plain_margins(task: Task, settings: Settings) -> list[Any] | None:
 def _solved(
     part: Any, found: Answer, tol: float, seconds: float, n_kernel: int = 0
 ) -> Solved:
-    """One part with its certificate, from the figures that were found with it."""
+    """Return one part with its certificate, from the figures of the compiled call."""
     both = Objective(0.5 * found.norm2 + found.cost, -0.5 * found.norm2 - found.linear)
     interval = (-found.fmax, -found.fmin)
     if found.fmax < found.fmin:  # more than optimal: every intercept between them is

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from maxmargin._arrays import Index, Vector
-    from maxmargin.estimators.kernel.fit.schemes import Maker
+    from maxmargin.estimators.kernel.fit.schemes import Labelled
     from maxmargin.kernels.gram.contract import Gram
 
 
 @dataclass(frozen=True, eq=False)
 class Joint(Part):
-    """All classes at once, ``y`` = their codes; K coefficients for every row.
+    """One problem for all K classes, ``y`` = their codes; a row has K coefficients.
 
-    An intercept is the weight of a constant feature, regularised as LIBLINEAR's is:
-    the programme's dual has no constraint between points that would set it free.
+    An intercept is the weight of a constant feature, regularised as in LIBLINEAR:
+    the dual has no constraint between points, which a free intercept would need.
     """
 
     y: Vector
@@ -35,30 +35,30 @@ class Joint(Part):
     merges = False
 
     def instance(self, gram: Gram, weight: Vector) -> Any:
-        """Crammer and Singer's programme."""
+        """Return Crammer and Singer's programme."""
         own = ShiftedGram(gram) if self.fit_intercept else gram
         prices = row_prices(self.C, weight)
         return JointProblem(own, self.y.astype(np.intp), prices, self.n_classes)
 
     def expansion(self, problem: Any, model: Any) -> Expansion:  # noqa: ARG002
-        """One column a class."""
+        """Return a decision function with one column for each class."""
         b = model.beta.sum(axis=0) if self.fit_intercept else np.zeros(self.n_classes)
         return Expansion(model.beta, b)
 
     def scores(self, problem: Any, model: Any) -> Vector:
-        """Decisions of all classes, one column each."""
+        """Return the decisions of all classes, one column each."""
         scores: Vector = model.gradient - problem.offset
         return scores
 
     def margin(self, problem: Any, model: Any) -> float:  # noqa: ARG002
-        """There is no one margin between more than two classes."""
+        """Return nan: several classes have no common margin."""
         return float("nan")
 
 
 class AllAtOnce(Scheme):
     """One problem for all classes; the largest decision wins, a tie the lowest class.
 
-    Of two classes the difference of their decisions is kept, as for every binary
+    With two classes, only the difference of their decisions is kept, as in every binary
     classifier.
     """
 
@@ -69,17 +69,17 @@ class AllAtOnce(Scheme):
         """One for every class; one for two."""
         return len(self.classes) if len(self.classes) > 2 else 1
 
-    def parts(self, make: Maker) -> list[Part]:
-        """One, whose y are the codes."""
+    def problems(self) -> list[Labelled]:
+        """Return one problem; its y are the codes of the classes."""
         rows = np.flatnonzero(self.codes >= 0)
-        return [make("all classes at once", rows, self.codes[rows].astype(np.float64))]
+        return [("all classes at once", rows, self.codes[rows].astype(np.float64))]
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
-        """One line for every class."""
+        """Return a table with one line for each class; one line for two classes."""
         ((part, found),) = parts
         coef, intercept = (
-            self._told(found.coef),
-            self._told(np.atleast_2d(found.intercept)),
+            self._shown(found.coef),
+            self._shown(np.atleast_2d(found.intercept)),
         )
         support = grouped(part.rows[coef.any(axis=1)], self.codes)
         whole = np.zeros((self.codes.size, self.lines))
@@ -95,12 +95,13 @@ class AllAtOnce(Scheme):
     def restarts(
         self, parts: Sequence[Part], support: Index, dual_coef: Vector
     ) -> list[Vector]:
-        """Coefficients of all classes."""
+        """Return the coefficients of all classes."""
         coef = np.zeros((self.codes.size, self.lines))
         coef[support] = dual_coef.T
         if self.lines == 1:
             coef = np.column_stack([-0.5 * coef, 0.5 * coef])
         return [coef[parts[0].rows]]
 
-    def _told(self, table: Vector) -> Vector:
+    def _shown(self, table: Vector) -> Vector:
+        """Return the columns of a table; of two their difference."""
         return table if self.lines > 1 else table[:, 1:] - table[:, :1]

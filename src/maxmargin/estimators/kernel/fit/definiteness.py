@@ -1,4 +1,4 @@
-"""Does this kernel have a feature space? A warning where it has none.
+"""A warning of kernels that are not positive semi-definite.
 
 A kernel matrix that is not positive semi-definite makes the quadratic programme
 non-convex: a solver still stops, at a point that may only be a local optimum.
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) -> None:
     """Warn when (a sample of) the kernel matrix has a negative eigenvalue.
 
-    Kernels that are semi-definite by construction are not looked at. A precomputed matrix
-    of at most 2000 rows is judged as a whole; beyond, 1000 rows spread evenly over it. Of
-    functions, sigmoid, and poly with coef0 < 0 at most 200 rows are evaluated.
+    For kernels that are not semi-definite by construction. A precomputed matrix of at
+    most 2000 rows is judged as a whole; a larger one by 1000 rows spread evenly over it.
+    Of functions, sigmoid, and poly with coef0 < 0 at most 200 rows are evaluated.
 
     Parameters
     ----------
@@ -38,8 +38,6 @@ def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) ->
     eps : float
         Precision in which the values were made.
     """
-    if kernel.is_semidefinite_by_construction:
-        return
     if kernel.precomputed:
         rows = _spread(gram.n, gram.n if gram.n <= 2000 else 1000)
     else:
@@ -62,7 +60,7 @@ def warn_if_indefinite(kernel: Kernel, gram: Gram, *, named: Any, eps: float) ->
 
 
 def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
-    """Precomputed matrices are checked where they come in; functions only here."""
+    """Refuse a function with k(x, z) ≠ k(z, x); matrices are checked on input."""
     difference = np.abs(K - K.T)
     if float(difference.max(initial=0.0)) > 1e-6 * float(np.abs(K).max(initial=0.0)):
         i, j = np.unravel_index(int(difference.argmax()), K.shape)
@@ -75,16 +73,16 @@ def _refuse_asymmetric(kernel: Any, K: NDArray[np.float64]) -> None:
 
 
 def _spread(n: int, count: int) -> Index:
-    """At most ``count`` rows, evenly spread, the same ones every time."""
+    """Return at most ``count`` rows, evenly spread, always the same."""
     count = min(n, count)
     return np.arange(count, dtype=np.intp) * n // max(1, count)
 
 
 def _negative_eigenvalue(K: NDArray[np.float64], eps: float) -> float | None:
-    """Smallest eigenvalue if it is below what rounding explains, else None.
+    """Return the smallest eigenvalue if rounding cannot explain it, else None.
 
-    K + δI has a Cholesky factor exactly when no eigenvalue is below −δ, which costs a
-    tenth of the eigenvalues themselves; those are computed only to be reported.
+    K + δI has a Cholesky factor exactly when no eigenvalue is below −δ; the factor costs
+    a tenth of the eigenvalues, which are computed only for the warning.
     """
     if not np.isfinite(K).all() or not K.any():
         return None  # overflow is reported by the solver; zeros are semi-definite

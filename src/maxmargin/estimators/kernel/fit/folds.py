@@ -1,7 +1,7 @@
-"""Scores of rows by machines that have not seen them: five folds on one kernel matrix.
+"""Out-of-fold scores: five folds on one kernel matrix.
 
-A fold's machine is the same problem with the box [0, 0] for the rows it holds out, so
-every fold asks the same Gram, and the gradient of the held-out rows is their score.
+The problem of a fold is the same, with the box [0, 0] for the held-out rows: every fold
+uses the same Gram, and the gradient at the held-out rows gives their scores.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from maxmargin.parallel import Workers
     from maxmargin.solvers.base import Observer
 
-FOLDS = 5
+FOLDS = 5  # policy: as in LIBSVM
 
 
 def stratified_folds(codes: Index, random: np.random.RandomState) -> Index:
-    """A fold for every row, each class dealt out evenly; −1 for rows left out."""
+    """Return a fold for every row, even within each class; −1 for rows left out."""
     folds = np.full(codes.size, -1, dtype=np.intp)
     dealt = 0
     for code in np.unique(codes[codes >= 0]):
@@ -45,24 +45,24 @@ def out_of_fold(
     workers: Workers,
     observers: Sequence[Observer],
 ) -> tuple[Vector, list[Solved]]:
-    """Out-of-fold scores of all rows of a classification, and the folds' own ends.
+    """Return out-of-fold scores of all rows of a classification, and the solved folds.
 
     Where a fold was stopped early, the scores are those of the whole machine.
 
     Parameters
     ----------
     whole : Solved
-        The machine of all rows.
+        The solved problem of all rows.
     folds : ndarray of int
         Fold of every row of the part.
     gram : Gram
-        Of the part; shared by the folds, several of which may be at work.
+        Kernel matrix of the part, shared by the folds; several may run at a time.
     solver : Solver
-        How; its memory is divided among the folds.
+        The solver; its memory is divided among the folds.
     workers : Workers
         Threads.
     observers : sequence of Observer
-        Who watches.
+        Called during the runs.
     """
     part: Any = whole.part
     lesser = replace(solver, cache_bytes=max(1, solver.cache_bytes // FOLDS))
@@ -73,10 +73,10 @@ def out_of_fold(
         kept = np.where(held, 0.0, 1.0)
         signs = np.unique(part.y[~held])
         if signs.size < 2:
-            # A class with one row: who has seen only the other class says so.
+            # The only row of a class is held out: the score is the sign of the other.
             scores[held] = signs[0] if signs.size else 0.0
             return None
-        # What is kept of a part depends on who came first: in folds, on the threads.
+        # A store of some rows keeps those asked for first, which depends on threads.
         keeper = gram.distinct if isinstance(gram, CopiedGram) else gram
         stored = isinstance(keeper, StoredGram) and keeper.keeps_all
         found = solve(
@@ -85,9 +85,9 @@ def out_of_fold(
             lesser,
             kept=kept,
             observers=observers,
-            counted=not stored,  # what is stored is counted where it is kept
+            counted=not stored,  # a stored matrix counts its own values
         )
-        # Who was stopped in the middle knows less than the machine itself.
+        # A fold that was stopped early is less exact than the whole machine.
         scores[held] = (found if found.stop.converged else whole).scores[held]
         return found
 
@@ -96,5 +96,5 @@ def out_of_fold(
 
 
 def _view(gram: Any) -> Any:
-    """The same matrix with a counter of its own."""
+    """Return the same matrix with its own counter."""
     return gram.narrowed(np.arange(gram.n, dtype=np.intp))

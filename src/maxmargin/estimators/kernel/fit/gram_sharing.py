@@ -1,8 +1,8 @@
-"""Where a fit's problems get their kernel values, and how many are at work at a time.
+"""Kernel values shared by a fit's problems, and how many problems run at a time.
 
-Values that several problems want are computed once, as far as memory goes. Which are
-kept depends on sizes alone, and what a problem computes never on how many are at work:
-results are the same for every number of threads.
+Values needed by several problems are computed once, as far as memory goes. Sizes alone
+decide what is kept, and what a problem computes does not depend on the number of running
+problems: results are the same for every number of threads.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class SharedGrams(Protocol):
     """The kernel matrices of all parts of one fit.
 
-    ``share`` is the memory each of them has for its working set, in bytes; ``shared``
-    whether all parts ask one matrix, whose counter then belongs to none of them;
-    ``at_once`` how many parts are solved at a time.
+    ``share`` is the memory of each part for its working set, in bytes; ``shared``
+    whether all parts use one matrix, whose counter then belongs to none of them;
+    ``at_once`` the number of parts solved at a time.
     """
 
     share: int
@@ -39,10 +39,10 @@ class SharedGrams(Protocol):
     at_once: int
 
     def take(self, number: int) -> Any:
-        """The Gram of a part."""
+        """Return the Gram of a part."""
 
     def give_back(self, gram: Any) -> None:
-        """The part is solved; its kernel values may be forgotten."""
+        """Release the Gram of a solved part."""
 
     @property
     def n_kernel(self) -> int:
@@ -59,7 +59,7 @@ def shared_grams(
     again: bool = False,
     first: Index | None = None,
 ) -> SharedGrams:
-    """The kernel matrices of the parts, shared as far as memory goes.
+    """Return the kernel matrices of the parts, shared as far as memory goes.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def shared_grams(
     parts : sequence of Part
         The problems.
     scheme : Scheme or None
-        How several classes are told apart, if there are classes.
+        The scheme of the classes, if there are classes.
     cache_bytes : int
         Memory for kernel values.
     workers : Workers
@@ -76,8 +76,8 @@ def shared_grams(
     again : bool
         Whether every part is solved several times, by folds or for several C.
     first : ndarray of int or None
-        For every row of X the first that it is a copy of; None: nobody looked, or there
-        are few. Copies have the kernel values of one row.
+        For every row of X the first row it copies; None: not searched, or few copies.
+        Copies share the kernel values of one row.
     """
     if len(parts) == 1:
         return _Single(gram, parts[0], cache_bytes, again, first)
@@ -87,7 +87,7 @@ def shared_grams(
 
 
 def _of_rows(gram: Any, part: Part, first: Index | None) -> tuple[Any, Index | None]:
-    """The Gram of the distinct rows of a part, and which of them every row is."""
+    """Return the Gram of a part's distinct rows, and the place of every row in it."""
     if first is not None:
         kept, place = distinct_points(first, part.rows)
         return gram.narrowed(part.rows[kept]), place
@@ -95,12 +95,12 @@ def _of_rows(gram: Any, part: Part, first: Index | None) -> tuple[Any, Index | N
 
 
 def _of_all(gram: Any, place: Index | None) -> Any:
-    """The Gram of the rows from that of the distinct ones."""
+    """Return the Gram of all rows from that of the distinct rows."""
     return gram if place is None else CopiedGram(gram, place)
 
 
 class _Single:
-    """One problem, which has all threads and all memory."""
+    """One problem, with all threads and all memory."""
 
     shared = False
     at_once = 1
@@ -114,7 +114,7 @@ class _Single:
         self._before = self._gram.n_kernel
 
     def take(self, number: int) -> Any:  # noqa: ARG002
-        """The one Gram."""
+        """Return the one Gram."""
         return self._gram
 
     def give_back(self, gram: Any) -> None:
@@ -153,13 +153,13 @@ class _Pairs:
         self.share = self._grams.share
 
     def take(self, number: int) -> Any:
-        """That of a pair of classes."""
+        """Return the Gram of a pair of classes."""
         i, j = self._pairs[number]
         _, gram = self._grams.pair(i, j)
         return _of_all(gram, self._place(i, j))
 
     def give_back(self, gram: Any) -> None:
-        """What the pair alone had kept is forgotten."""
+        """Release the values that only this pair uses."""
         own = gram.distinct if isinstance(gram, CopiedGram) else gram
         if isinstance(own, StoredGram):
             own.forget()
@@ -168,11 +168,11 @@ class _Pairs:
 
     @property
     def n_kernel(self) -> int:
-        """Kernel values computed, those that pairs share included."""
+        """Kernel values computed, shared ones included."""
         return int(self._grams.n_kernel + self._own)
 
     def _place(self, i: int, j: int) -> Index | None:
-        """Which of the pair's distinct points its rows are."""
+        """Return the place of every row among the pair's distinct points."""
         if self._places is None:
             return None
         return np.concatenate([self._places[i], self._places[j] + self._sizes[i]])
@@ -181,8 +181,8 @@ class _Pairs:
 class _Rests:
     """Every class against the rest: all problems have the same rows.
 
-    When the whole matrix fits in half of the memory its rows are kept for all of them,
-    and several work at a time; otherwise one after the other, with all threads.
+    When the whole matrix fits in half of the memory, it is stored for all problems, and
+    several run at a time; otherwise they run one by one, with all threads.
     """
 
     shared = True
@@ -204,11 +204,11 @@ class _Rests:
         self._before = self._gram.n_kernel
 
     def take(self, number: int) -> Any:  # noqa: ARG002
-        """The Gram of all."""
+        """Return the Gram of all problems."""
         return self._gram
 
     def give_back(self, gram: Any) -> None:
-        """Nothing to be done: the others want it."""
+        """Nothing to be done: the other problems use it."""
 
     @property
     def n_kernel(self) -> int:

@@ -1,7 +1,7 @@
-"""The binary problems, regressions and descriptions a fit is made of.
+"""The problems of a fit: binary classifications, a regression or a description.
 
-A :class:`Part` knows which rows of X it is about, writes itself as an instance of the
-template, and turns the solver's β into the coefficients of the decision function
+A :class:`Part` has its rows of X, makes an instance of the quadratic programme, and turns
+the solver's β into the coefficients of the decision function
 f(x) = Σ coef·k(x_i, x) + b and back. A machine with several classes has several parts.
 """
 
@@ -47,7 +47,7 @@ class Part:
     Parameters
     ----------
     name : str
-        What it is called in certificates and progress bars; may be empty.
+        Its name in certificates and progress bars; may be empty.
     rows : ndarray of int
         Its rows of X, in the order of its Gram.
     weight : ndarray of shape (len(rows),)
@@ -57,56 +57,56 @@ class Part:
     name: str
     rows: Index
     weight: Vector
-    follows = False  # whether the tolerance depends on the answer
+    follows = False  # whether the tolerance depends on the solution
     merges = True  # whether copies of a point are one variable, where the Gram knows them
 
     @property
     def batched(self) -> bool:
-        """Whether, if small, one compiled call can solve it from ``y`` and ``C``."""
+        """Whether the fast path for small problems can solve it from ``y`` and ``C``."""
         return False
 
     def targets(self) -> Vector:
-        """What must be equal for equal rows to be copies: nothing, as a rule."""
+        """Return a target per row; rows are copies only if their targets are equal."""
         return np.zeros(self.rows.size)
 
     def instance(self, gram: Gram, weight: Vector) -> Problem:
-        """The instance of the template, with these weights of the rows."""
+        """Return the quadratic programme with these weights of the rows."""
         raise NotImplementedError
 
     def problem(self, gram: Gram, kept: Vector | None = None) -> Problem:
-        """The instance to be solved; rows whose ``kept`` is 0 get the box [0, 0]."""
+        """Return the problem to be solved; rows with ``kept`` 0 get the box [0, 0]."""
         return self.instance(gram, self.weight if kept is None else self.weight * kept)
 
     def expansion(self, problem: Problem, model: Model) -> Expansion:  # noqa: ARG002
-        """The decision function of a solver's model."""
+        """Return the decision function of a solver's model."""
         return Expansion(model.beta, model.bias)
 
     def restart(self, coef: Vector) -> Vector:
-        """A β to start from: the inverse of :meth:`expansion`, up to feasibility."""
+        """Return a β to start from: the inverse of :meth:`expansion`."""
         return coef
 
     def level(self, problem: Problem, model: Model) -> float:  # noqa: ARG002
-        """|f| on the margin, in the solver's units."""
+        """Return |f| on the margin, in the solver's units."""
         return 1.0
 
     def complaint(self, problem: Problem, model: Model) -> str:  # noqa: ARG002
-        """What is wrong with a solution that is one; nothing, as a rule."""
+        """Return a warning about an optimal solution; empty for most problems."""
         return ""
 
     def unit(self, problem: Problem) -> float:  # noqa: ARG002
-        """What the gradient is measured in: ``tol`` is in these units."""
+        """Return the unit of the gradient, in which ``tol`` is measured."""
         return 1.0
 
     def wanted(self, problem: Problem, model: Model, *, tol: float, unit: float) -> float:  # noqa: ARG002
-        """The tolerance that a model asks for, where ``follows``; never more than tol."""
+        """Return the tolerance that a model needs, where ``follows``; at most tol."""
         return tol
 
     def outlives(self, problem: Problem, model: Model) -> bool:  # noqa: ARG002
-        """Whether this model of a problem also solves that of every larger C."""
+        """Return whether this model also solves the problem of every larger C."""
         return False
 
     def margin(self, problem: Problem, model: Model) -> float:
-        """Width of the margin, in feature space."""
+        """Return the width of the margin, in feature space."""
         plain = model.gradient - problem.ridge * model.beta - problem.p
         norm2 = float(model.beta @ plain)
         return (
@@ -114,11 +114,11 @@ class Part:
         )
 
     def certificate(self, problem: Problem, model: Model, run: Run) -> Certificate:
-        """How good a model is, and how it was found."""
+        """Return the certificate of a model and its run."""
         return certificate_of(problem, model, run._replace(name=self.name))
 
     def scores(self, problem: Problem, model: Model) -> Vector:
-        """Decision values f at the part's own rows, from the gradient."""
+        """Return the decision values f at the part's own rows, from the gradient."""
         outputs = model.gradient - problem.ridge * model.beta - problem.p + model.bias
         scores: Vector = outputs[: self.rows.size]
         return scores
@@ -131,10 +131,10 @@ class NuPart(Part):
     nu: float
 
     def unit(self, problem: Problem) -> float:
-        """The size of the gradient, at most 1: a mean weight times a mean kernel value.
+        """Return the size of the gradient, at most 1: mean weight · mean kernel value.
 
-        Times less where νn < 1. ``tol`` is in these units, so that small weights, a small
-        ν or small features leave a model as exact as others are.
+        Where νn < 1 it is smaller by that factor. As ``tol`` is in these units, a model
+        with small weights, a small ν or small features is as exact as others.
         """
         counted = self.weight[self.weight > 0.0]
         mass = min(1.0, self.nu * counted.size) * min(1.0, float(counted.mean()))
@@ -142,15 +142,12 @@ class NuPart(Part):
 
 
 class Solved(NamedTuple):
-    """The end of one problem: all that is wanted of it, but not its kernel values.
-
-    Those may fill the memory, which the next problem needs.
-    """
+    """One solved problem, without its kernel values: the next one needs the memory."""
 
     part: Part
     model: Model
     expansion: Expansion  # its decision function
-    scores: Vector  # which has these values at the part's rows
+    scores: Vector  # its values at the part's rows
     stop: Stop
     n_iter: int
     margin: float
@@ -158,12 +155,12 @@ class Solved(NamedTuple):
     lasting: bool  # whether the model also solves the problem of every larger C
     hard: bool  # whether no error was allowed
     separating: bool  # … between classes
-    complaint: str  # what is wrong with it, if anything
+    complaint: str  # a warning about the solution, or empty
 
     @property
     def holds(self) -> bool:
-        """Whether it is the answer for every larger C."""
-        # A closed gap says nothing of a problem with another C.
+        """Whether it is also the solution for every larger C."""
+        # A closed gap says nothing about a problem with another C.
         return self.lasting and self.stop is Stop.CONVERGED
 
 
@@ -182,19 +179,20 @@ def solve(
     Parameters
     ----------
     part : Part
-        What.
+        The part.
     gram : Gram
         Kernel matrix of its rows.
     solver : Solver
-        How.
+        The solver.
     kept : ndarray of shape (len(part.rows),) or None
         0.0 for rows that are held out.
     warm : ndarray of shape (len(part.rows),) or None
-        Coefficients to go on from.
+        Coefficients to start from.
     observers : sequence of Observer
-        Who watches.
+        Called during the run.
     counted : bool
-        Whether the Gram's counter is this part's alone, and goes into its certificate.
+        Whether the Gram counts kernel values of this part only; then they go into its
+        certificate.
     """
     problem = part.problem(gram, kept)
     before = gram.n_kernel
@@ -231,7 +229,7 @@ def solve(
 
 
 def judged(part: Part, problem: Problem, model: Model, run: Run) -> Solved:
-    """A model with its certificate."""
+    """Return a model with its certificate and figures."""
     return Solved(
         part=part,
         model=model,

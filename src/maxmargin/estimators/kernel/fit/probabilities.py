@@ -1,8 +1,8 @@
-"""Probabilities of a classifier: learnt from scores out of fold, coupled over classes.
+"""Probabilities of a classifier: learnt from out-of-fold scores, coupled over classes.
 
-Each binary problem has a calibrator of its own, a sigmoid (Platt) or an isotonic
-function of the decision in favour of the problem's first class (``classes_[0]`` of two),
-as in LIBSVM. Pairs are coupled, one-against-the-rest problems divided by their sum.
+Each binary problem has its own calibrator, a sigmoid (Platt) or an isotonic function of
+the decision for the problem's first class (``classes_[0]`` of two), as in LIBSVM.
+Probabilities of pairs are coupled; those against the rest are divided by their sum.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:
-    """The fitted attributes of the calibrators of all problems.
+    """Return the fitted attributes of the calibrators of all problems.
 
     Parameters
     ----------
     solution : Solution
         With out-of-fold scores of every part.
     kind : {"sigmoid", "isotonic"}
-        Which calibrators.
+        The kind of calibrators.
     k : int
         Number of classes.
     """
@@ -55,12 +55,12 @@ def calibrated(solution: Solution, kind: str, k: int) -> dict[str, Any]:
 
 
 def are_fitted(estimator: Any) -> bool:
-    """Whether the fit learnt probabilities, whatever ``probability`` says since."""
+    """Return whether the fit learnt probabilities; ``probability`` may have changed."""
     return any(hasattr(estimator, name) for name in ("calibrators_", "probA_", "probB_"))
 
 
 def probabilities(estimator: Any, values: Vector, model: Fitted) -> Vector:
-    """P(class | x) from decision values of shape (rows, problems)."""
+    """Return P(class | x) from decision values of shape (rows, problems)."""
     first = -values if model.k == 2 else values
     calibrators = _calibrators(estimator, first.shape[1])
     each = np.column_stack(
@@ -71,7 +71,7 @@ def probabilities(estimator: Any, values: Vector, model: Fitted) -> Vector:
 
 
 def _calibrators(estimator: Any, count: int) -> list[Any]:
-    """What was fitted, checked against alterations."""
+    """Return the fitted calibrators; raise an error if they were altered."""
     if not are_fitted(estimator):
         msg = (
             "predict_proba is not available when fitted with probability=False; fit "
@@ -84,7 +84,7 @@ def _calibrators(estimator: Any, count: int) -> list[Any]:
         sound = isinstance(found, list) and all(isinstance(f, Isotonic) for f in found)
     else:
         name, found = "probA_ and probB_", []
-        table = [getattr(estimator, one, ()) for one in ("probA_", "probB_")]
+        table = [vars(estimator).get(one) for one in ("probA_", "probB_")]
         sound = all(_are_finite(one) and len(one) == count for one in table)
         if sound:
             found = [Sigmoid(float(a), float(b)) for a, b in zip(*table, strict=True)]

@@ -1,14 +1,15 @@
-"""Several classes from binary problems: which, and what they add up to.
+"""Schemes for several classes: their binary problems, and one table of the solutions.
 
-One against one (:class:`OneVsOne`): classes i < j meet once, in the order (0, 1), (0, 2),
-…, (1, 2), …; the decision of the pair is positive for class i, as in LIBSVM. The class
-with the most won pairs is predicted; a tie goes to the lowest class, or with
+One against one (:class:`OneVsOne`): one problem for each pair of classes i < j, in the
+order (0, 1), (0, 2), …, (1, 2), …; its decision is positive for class i, as in LIBSVM.
+The class with the most won pairs is predicted; a tie goes to the lowest class, or with
 ``break_ties`` to the larger sum of decisions.
 
-One against the rest (:class:`OneVsRest`): one problem a class, positive for it. The class
-with the largest decision is predicted; a tie goes to the lowest.
+One against the rest (:class:`OneVsRest`): one problem for each class, whose decision is
+positive for it. The class with the largest decision is predicted; a tie goes to the
+lowest.
 
-With two classes both are one problem, positive for class 1, as in every binary
+With two classes both schemes have one problem, positive for class 1, as in every binary
 classifier of scikit-learn.
 """
 
@@ -22,19 +23,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from maxmargin._arrays import Index, Vector
     from maxmargin.estimators.kernel.fit.parts import Expansion, Part
 
-    # (name, rows, y) → the problem that tells y = +1 from y = −1
-    Maker = Callable[[str, Index, Vector], Part]
+    # Name, rows, and y = +1 or −1 of a binary problem; for Crammer and Singer's, codes.
+    Labelled = tuple[str, Index, Vector]
 
 
 class Duals(NamedTuple):
-    """All problems together, as scikit-learn's attributes lay them out."""
+    """The solutions of all problems, in the layout of scikit-learn's attributes."""
 
     support: Index  # grouped by class
     n_support: NDArray[np.int32]
@@ -44,7 +45,7 @@ class Duals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """How several classes are told apart.
+    """Base of the schemes for several classes.
 
     Parameters
     ----------
@@ -56,30 +57,30 @@ class Scheme:
 
     classes: NDArray[Any]
     codes: Index
-    solver: ClassVar[str] = ""  # the class of solver that it demands, if it does
+    solver: ClassVar[str] = ""  # the class of solver that it needs; empty: any
 
     @property
     def lines(self) -> int:
-        """Lines of the table of coefficients."""
+        """Number of lines of the table of coefficients."""
         raise NotImplementedError
 
-    def parts(self, make: Maker) -> list[Part]:
-        """The binary problems."""
+    def problems(self) -> list[Labelled]:
+        """Return the problems that are to be solved."""
         raise NotImplementedError
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
-        """Their decision functions in one table."""
+        """Return the decision functions of all problems in one table."""
         raise NotImplementedError
 
     def restarts(
         self, parts: Sequence[Part], support: Index, dual_coef: Vector
     ) -> list[Vector]:
-        """Coefficients of every part from such a table: the inverse of ``gather``."""
+        """Return the coefficients of every part from a table: ``gather`` inverted."""
         raise NotImplementedError
 
 
 def grouped(rows: Index, codes: Index) -> Index:
-    """These rows, each once, class by class."""
+    """Return these rows without repetition, class by class."""
     used = np.zeros(codes.size, dtype=bool)
     used[rows] = True
     once = used.nonzero()[0]
@@ -87,7 +88,7 @@ def grouped(rows: Index, codes: Index) -> Index:
 
 
 class OneVsOne(Scheme):
-    """A problem for every two classes."""
+    """One problem for each pair of classes."""
 
     @property
     def lines(self) -> int:
@@ -104,26 +105,26 @@ class OneVsOne(Scheme):
         """Rows of every class."""
         return [(self.codes == k).nonzero()[0] for k in range(len(self.classes))]
 
-    def parts(self, make: Maker) -> list[Part]:
-        """The rows of a pair's first class in front; of two classes, all as they are."""
+    def problems(self) -> list[Labelled]:
+        """Return the pairs, the rows of the first class first; two classes in order."""
         names = [str(label) for label in self.classes]
         if len(names) == 2:
             rows = np.flatnonzero(self.codes >= 0)
             y = np.where(self.codes[rows] == 1, 1.0, -1.0)
-            return [make(f"{names[0]} against {names[1]}", rows, y)]
+            return [(f"{names[0]} against {names[1]}", rows, y)]
         members, made = self.members, []
         for i, j in self.pairs:
             rows = np.concatenate([members[i], members[j]])
             y = np.ones(rows.size)
             y[members[i].size :] = -1.0
-            made.append(make(f"{names[i]} against {names[j]}", rows, y))
+            made.append((f"{names[i]} against {names[j]}", rows, y))
         return made
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
-        """LIBSVM's table: every row meets the k − 1 other classes.
+        """Return LIBSVM's table: a row has a coefficient against each other class.
 
-        Its coefficient against class j stands in line j − 1 of ``dual_coef`` when j is
-        above its own class, else in line j.
+        The coefficient against class j is in line j − 1 of ``dual_coef`` when j is
+        above the row's class, else in line j.
         """
         support, pieces = [], []
         for own, table in zip(self.members, self._tables(parts), strict=True):
@@ -133,13 +134,13 @@ class OneVsOne(Scheme):
         return Duals(
             support=np.concatenate(support),
             n_support=np.array([own.size for own in support], np.int32),
-            # Nothing is 0, rather than −0.
+            # Adding 0.0 turns −0.0 into 0.0.
             dual_coef=np.concatenate(pieces, axis=1) + 0.0,
             intercept=np.array([found.intercept for _, found in parts]),
         )
 
     def _tables(self, parts: Sequence[tuple[Part, Expansion]]) -> Iterator[Vector]:
-        """Of every class the coefficients of its rows, a line for each other class."""
+        """Yield for each class the coefficients of its rows, a line per other class."""
         k = len(self.classes)
         if k == 2:
             ((part, found),) = parts
@@ -152,7 +153,7 @@ class OneVsOne(Scheme):
         coefs = {pair: found.coef for pair, (_, found) in pairs}
         for own, members in enumerate(self.members):
             table = np.empty((k - 1, members.size))
-            for other in range(own):  # which stand in front
+            for other in range(own):  # the first class of the pair
                 coef = coefs[other, own]
                 table[other] = coef[coef.size - members.size :]
             for other in range(own + 1, k):
@@ -162,7 +163,7 @@ class OneVsOne(Scheme):
     def restarts(
         self, parts: Sequence[Part], support: Index, dual_coef: Vector
     ) -> list[Vector]:
-        """Coefficients of every pair; rows left out since are forgotten."""
+        """Return the coefficients of every pair; rows now left out are dropped."""
         found = []
         for (i, j), part in zip(self.pairs, parts, strict=True):
             coef = np.zeros(self.codes.size)
@@ -174,27 +175,24 @@ class OneVsOne(Scheme):
 
 
 class OneVsRest(Scheme):
-    """A problem for every class of three or more, against all others."""
+    """One problem for each of three or more classes, against all others."""
 
     @property
     def lines(self) -> int:
         """One for every class."""
         return len(self.classes)
 
-    def parts(self, make: Maker) -> list[Part]:
-        """Every problem has all rows."""
+    def problems(self) -> list[Labelled]:
+        """Return one problem for each class, each with all rows."""
         rows = np.flatnonzero(self.codes >= 0)
+        codes = self.codes[rows]
         return [
-            make(
-                f"{name} against the rest",
-                rows,
-                np.where(self.codes[rows] == k, 1.0, -1.0),
-            )
+            (f"{name} against the rest", rows, np.where(codes == k, 1.0, -1.0))
             for k, name in enumerate(self.classes)
         ]
 
     def gather(self, parts: Sequence[tuple[Part, Expansion]]) -> Duals:
-        """One line for every class."""
+        """Return a table with one line for each class."""
         used = [part.rows[found.coef != 0.0] for part, found in parts]
         support = grouped(np.concatenate(used), self.codes)
         dual_coef = np.zeros((len(parts), support.size))
@@ -213,7 +211,7 @@ class OneVsRest(Scheme):
     def restarts(
         self, parts: Sequence[Part], support: Index, dual_coef: Vector
     ) -> list[Vector]:
-        """Coefficients of every problem; rows left out since are forgotten."""
+        """Return the coefficients of every problem; rows now left out are dropped."""
         found = []
         for line, part in enumerate(parts):
             coef = np.zeros(self.codes.size)
@@ -223,9 +221,10 @@ class OneVsRest(Scheme):
 
 
 def votes(decisions: Vector, k: int) -> Index:
-    """Class with the most won pairs; a tie goes to the lowest, 0 to the second class.
+    """Return the class with the most won pairs; a tie goes to the lowest class.
 
-    ``decisions`` has one column for each pair, positive for its first class.
+    ``decisions`` has one column for each pair, positive for its first class; a decision
+    of 0 is a vote for the second class.
     """
     count = np.zeros((decisions.shape[0], k), dtype=np.int32)
     for column, (i, j) in enumerate(combinations(range(k), 2)):
@@ -237,7 +236,7 @@ def votes(decisions: Vector, k: int) -> Index:
 
 
 def ovr_scores(decisions: Vector, k: int) -> Vector:
-    """One score a class: its votes, ordered within equal votes by summed decisions.
+    """Return a score per class: its votes, then among equal votes the summed decisions.
 
     The sum s of the decisions in favour of a class is squashed to s/(3(|s| + 1)), in
     (−⅓, ⅓), so that it never outweighs a vote. Here a decision of 0 is a vote for

@@ -1,4 +1,4 @@
-"""The solver of a kernel fit: by its name, or one that a user has made."""
+"""The solver of a kernel fit: by its name, or an object made by the user."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def names() -> tuple[str, ...]:
-    """What ``solver=`` may say."""
+    """Return the names that ``solver=`` accepts."""
     return ("auto", *SOLVERS.names())
 
 
 def is_solver(thing: Any) -> bool:
-    """Whether it has all that a solver has, and is not a class of them."""
+    """Return whether an object has all methods and attributes of a solver."""
     verbs = ("start", "advance", "measure", "model", "explain", "n_iter")
     wanted = (*verbs, "tol", "criterion", "unit")
     return not isinstance(thing, type) and all(hasattr(thing, one) for one in wanted)
@@ -30,10 +30,10 @@ def is_solver(thing: Any) -> bool:
 def chosen_solver(
     settings: Settings, cache_bytes: int, *, linear: bool = False, demanded: str = ""
 ) -> Any:
-    """The solver that a user named or made, or the one that suits.
+    """Return the solver that a user named or made, or the one for the kernel.
 
-    One that was made is used as it is, with its own tolerance, limit and memory. The
-    others get of these, and of a seed, what their constructors take.
+    A solver object is used as it is, with its own tolerance, limit and memory. The others
+    get of these, and of a seed, those that their constructors take.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def chosen_solver(
     linear : bool
         Whether the kernel is linear.
     demanded : str
-        The class of solver that the way to tell classes apart demands, if it does.
+        The class of solver that the scheme of classes needs; empty: any.
     """
     name = settings.solver
     if not isinstance(name, str):
@@ -70,18 +70,18 @@ def chosen_solver(
 
 
 def is_production(settings: Settings) -> bool:
-    """Whether no other solver was asked for than the one for all purposes."""
+    """Return whether the solver is the default one, SMO."""
     return isinstance(settings.solver, str) and settings.solver in ("auto", "smo")
 
 
 def goes_through_weights(settings: Settings, *, linear: bool) -> bool:
-    """Whether the kernel is linear and no limit counts pairs, of which it has none."""
+    """Return whether to solve for the weights: linear kernel, no limit on SMO steps."""
     automatic = isinstance(settings.solver, str) and settings.solver == "auto"
     return automatic and linear and settings.max_iter == -1
 
 
 def named_solver(name: str) -> Any:
-    """A solver by the name that SVC knows it by, with its own defaults."""
+    """Return a solver by its name in SVC, with its own defaults."""
     if name not in names():
         known = ", ".join(map(repr, names()))
         msg = f"solver={name!r}: the names of solvers are {known}"

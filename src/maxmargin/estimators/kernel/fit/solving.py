@@ -1,4 +1,4 @@
-"""All problems of a kernel fit, solved: between checked arrays and fitted attributes."""
+"""Solve all problems of a kernel fit: from checked arrays to solved problems."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Task(NamedTuple):
-    """What a fit was given, checked."""
+    """The checked arguments of a fit."""
 
     rows: Any  # X
     kernel: Kernel
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     named: Any = "rbf"  # the kernel as the user gave it
     scheme: Scheme | None = None  # of several classes
     folds: Index | None = None  # of every row of X, for probabilities
-    known: Mapping[str, Any] = {}  # fitted attributes that need no solution
+    known: Mapping[str, Any] = {}  # fitted attributes known before the solution
 
     @property
     def n_problems(self) -> int:
@@ -58,7 +58,7 @@ class Task(NamedTuple):
 
     @property
     def demanded(self) -> str:
-        """The class of solver that the scheme demands, if it does."""
+        """The class of solver that the scheme needs; empty: any."""
         return "" if self.scheme is None else self.scheme.solver
 
     @property
@@ -71,30 +71,30 @@ def solve_all(
     tasks: Sequence[Task],
     settings: Settings,
     warm: Sequence[Vector] | None,
-    bridges: Sequence[Observer],
+    observers: Sequence[Observer],
 ) -> list[Solution]:
-    """Solve every part of the tasks, which differ in C alone, ascending.
+    """Solve every part of tasks that differ in C alone, C ascending.
 
-    A part is solved for one C after the other, each from the answer before; where an
-    answer holds for every larger C, it is not sought again.
+    A part is solved for one C after the other, each from the solution before; a solution
+    that holds for every larger C is not computed again.
 
     Parameters
     ----------
     tasks : sequence of Task
         The same rows and parts, a C each.
     settings : Settings
-        How to solve them.
+        Solver, tolerance, memory and threads.
     warm : sequence of ndarray or None
-        Coefficients of every part to go on from.
-    bridges : sequence of Observer
-        Observers besides those of the settings.
+        Coefficients of every part to start from.
+    observers : sequence of Observer
+        Called during the runs.
     """
     first = tasks[0]
-    observers = [*settings.observers(first.n_problems * len(tasks)), *bridges]
     again = len(tasks) > 1 or first.folds is not None
+    production = is_production(settings)
     # Fast path: without observers, small classifiers are solved in one compiled call.
     plain = None
-    if not (observers or again or warm is not None):
+    if production and not (observers or again or warm is not None):
         plain = plain_margins(first, settings)
     if plain is not None:
         solved = solved_together(first, plain, settings)
@@ -105,8 +105,10 @@ def solve_all(
         Workers(settings.n_jobs, interrupt.abandon) as workers,
     ):
         gram = training_gram(first.kernel, first.rows, workers=workers)
-        warn_if_indefinite(first.kernel, gram, named=first.named, eps=_eps(first.rows))
-        copies = _copies(first, settings)
+        if not first.kernel.is_semidefinite_by_construction:
+            eps = _eps(first.rows)
+            warn_if_indefinite(first.kernel, gram, named=first.named, eps=eps)
+        copies = _copies(first, settings) if production else None
         grams = shared_grams(
             gram, first.parts, first.scheme, settings.cache_bytes, workers,
             again=again, first=copies,
@@ -129,18 +131,17 @@ def solve_all(
 
 
 def _eps(rows: Any) -> float:
-    """Relative rounding error of the features; 0 for anything but numbers."""
+    """Return the relative rounding error of the features; 0 for other objects."""
     return float(np.finfo(rows.dtype).eps) if rows.dtype.kind == "f" else 0.0
 
 
 def _copies(task: Task, settings: Settings) -> Index | None:
-    """For every row the first that it is a copy of, where that saves something."""
-    # The few are solved in one call, watched or not to the same bits; and of brief pairs
-    # of classes merging takes longer than their kernel values do.
+    """Return for every row the first row it copies; None where merging saves nothing."""
+    # Few rows are solved in one call, to the same bits with observers or without; for
+    # small pairs of classes, merging takes longer than computing their kernel values.
     many = np.mean([part.rows.size for part in task.parts]) > FEW
-    # Solvers of the lectures, and a user's own, see every row; one that goes through the
-    # weights has no kernel values to save.
-    able = is_production(settings) and task.parts[0].merges
+    # A solver that works on the weights has no kernel values to save.
+    able = task.parts[0].merges
     able = able and not goes_through_weights(settings, linear=task.kernel.is_linear)
     if not (many and task.kernel.compiles and able):
         return None
@@ -161,12 +162,12 @@ class _Step(NamedTuple):
 
     @property
     def lasts(self) -> bool:
-        """Whether every larger C has the same answer, in all folds too."""
+        """Whether every larger C has the same solution, in all folds too."""
         return all(one.holds for one in [self.solved, *self.others])
 
 
 class _Fit(NamedTuple):
-    """What the problems of one fit share."""
+    """The data that all problems of one fit share."""
 
     tasks: Sequence[Task]
     warm: Sequence[Vector] | None
@@ -177,7 +178,7 @@ class _Fit(NamedTuple):
     grams: SharedGrams
 
     def column(self, number: int) -> list[_Step]:
-        """One part at every C, with its folds if there are any."""
+        """Solve one part at every C, each from the solution before, with its folds."""
         gram, counted = self.grams.take(number), not self.grams.shared
         found: list[_Step] = []
         if self.plain is not None and not self.observers[0].pressed:
@@ -186,20 +187,9 @@ class _Fit(NamedTuple):
             )
             if alone is not None:
                 found = [_Step(alone, np.empty(0), [])]
-        if not found:
-            start = None if self.warm is None else self.warm[number]
-            parts = [task.parts[number] for task in self.tasks]
-            found = self._along(parts, gram, start, counted)
-        self.grams.give_back(gram)
-        return found
-
-    def _along(
-        self, parts: Sequence[Part], gram: Any, start: Vector | None, counted: bool
-    ) -> list[_Step]:
-        """One part at every C, each from the answer before."""
-        found: list[_Step] = []
-        for part in parts:
-            before = found[-1] if found else None
+        start = None if self.warm is None else self.warm[number]
+        for task in self.tasks[len(found) :]:
+            part, before = task.parts[number], found[-1] if found else None
             if before is not None and before.solved.holds:
                 run = Run(before.solved.stop, self.solver.tol, self.solver.criterion)
                 now = judged(part, part.problem(gram), before.solved.model, run)
@@ -215,8 +205,9 @@ class _Fit(NamedTuple):
             elif self.tasks[0].folds is not None:
                 scores, others = self._out_of_fold(now, gram)
             found.append(_Step(now, scores, others))
-            # A solver that cannot go on from an answer begins anew.
+            # A solver that cannot start from a solution starts from zero.
             start = now.expansion.coef if self.solver.restarts else None
+        self.grams.give_back(gram)
         return found
 
     def _out_of_fold(self, now: Solved, gram: Any) -> tuple[Vector, list[Solved]]:
@@ -228,7 +219,7 @@ class _Fit(NamedTuple):
 
 
 def _solutions(columns: list[list[_Step]], n_kernel: int) -> list[Solution]:
-    """The solution of every task; kernel values of a whole path are told once."""
+    """Return the solution of every task; the first gets the count of kernel values."""
     solutions = []
     for steps in zip(*columns, strict=True):
         others = [fold for step in steps for fold in step.others]

@@ -1,4 +1,4 @@
-"""``warm_start``: a fit that goes on from the model of the fit before."""
+"""``warm_start``: a fit that starts from the model of the fit before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Earlier(NamedTuple):
-    """The fitted model that ``warm_start`` goes on from."""
+    """The fitted model that a warm start begins with."""
 
     shape: tuple[int, ...]
     classes: NDArray[Any] | None
@@ -27,7 +27,7 @@ class Earlier(NamedTuple):
     model: Fitted
 
     def coefficients(self, task: Task) -> list[Vector]:
-        """Coefficients of every part; the rows of the model must be these rows."""
+        """Return the coefficients of every part; the model must have the same rows."""
         support, model = self.support, self.model
         same = self.shape == task.rows.shape
         if same and task.scheme is not None:
@@ -60,7 +60,7 @@ class Earlier(NamedTuple):
 
 
 def earlier_model(estimator: Any) -> Earlier:
-    """Take what warm_start needs, before validation changes anything."""
+    """Return the model of a fitted machine, before validation changes attributes."""
     model = checked_model(estimator)
     support = np.asarray(estimator.support_, dtype=np.intp)
     classes = vars(estimator).get("classes_")
@@ -68,7 +68,7 @@ def earlier_model(estimator: Any) -> Earlier:
 
 
 def _same_rows(rows: Any, vectors: Any) -> bool:
-    """Whether two blocks of rows are equal, dense or sparse."""
+    """Return whether two blocks of rows are equal, dense or sparse."""
     if rows.shape != vectors.shape:
         return False
     if sparse.issparse(rows) or sparse.issparse(vectors):
