@@ -285,10 +285,13 @@ class CrammerSinger(Steppable):
         K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
         limit = default_limit(problem.n) if self.max_iter < 0 else self.max_iter
-        code, done = _class_blocks.sweep(
+        W = _class_blocks.WorkingSet(
             K, state.local, beta, problem.codes[members], problem.C[members], diagonal,
-            state.from_local, state.from_beta, state.counters, state.level,
-            state.stop_at, limit - state.iterations, _SLICE,
+            state.from_local, state.from_beta,
+        )  # fmt: skip
+        code, done = _class_blocks.sweep(
+            W, state.counters, state.level, state.stop_at, limit - state.iterations,
+            _SLICE,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done

@@ -45,7 +45,7 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin._arrays import Vector
+    from maxmargin._arrays import Matrix, Vector
     from maxmargin.problem import Model, Problem
 
 NOWHERE, MOVES, UNBOUNDED = 0, 1, 2  # what try_pair found
@@ -62,6 +62,7 @@ FIELDS = (
     OLD_B, B1, B2, NEW_B, GAIN, CHOSEN_BY,
 ) = range(len(FIELDS))  # fmt: skip
 
+LEAST = 1e-12  # rounding: relative change of α_j that is a step
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
@@ -210,12 +211,34 @@ def rest(problem: Problem, state: State) -> None:
     state.record[NEW_B] = state.b[0]
 
 
-def load(problem: Problem, state: State) -> None:
-    """F and b of a start that is not 0, once."""
+class Loop(NamedTuple):
+    """What the compiled loops read and write: the State, and two limits."""
+
+    alpha: Vector
+    y: Vector
+    C: Vector
+    F: Vector
+    b: Vector
+    diagonal: Vector
+    ridge: Vector
+    counters: NDArray[np.int64]
+    record: Vector
+    table: Matrix  # kernel rows that are stored
+    slot: NDArray[np.int64]  # the row of every point in it; −1: none
+    tol: float  # by how much a point breaks its optimality condition
+    flat: float  # curvature below which η counts as 0
+
+
+def load(problem: Problem, state: State, tol: float) -> Loop:
+    """The arrays of the loops; once, F and b of a start that is not 0."""
     if not state.counters[LOADED] and state.alpha.any():
         add_products(problem, state.beta, state.F)
         state.b[0] = model_of(problem, state.beta, state.F).bias
     state.counters[LOADED] = 1
+    return Loop(
+        *state[:6], problem.ridge, state.counters, state.record,
+        *state.rows.arrays(), tol, flatness(state.diagonal),
+    )  # fmt: skip
 
 
 class PairSolver(Steppable):
