@@ -24,6 +24,9 @@ not K times it; O(|W|·changed classes) a step. Memory: |W|² values within
 
 One unit of ``advance`` is a slice of one phase, about 30 ms of work counted in
 operations, never in seconds: the result does not depend on clock, budget or threads.
+
+References: K. Crammer and Y. Singer, JMLR 2, 2001; S. Keerthi et al., "A sequential dual
+method for large scale multi-class linear SVMs", KDD 2008 (blocks of one point).
 """
 
 from __future__ import annotations
