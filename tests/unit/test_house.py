@@ -32,6 +32,7 @@ LONG = {
     "maxmargin.data_files.libsvm_text.parse.parse_lines",
 }
 CROWDED = set()
+HEADINGS = ("Problem", "Update", "Stop", "Cost", "References?")  # of a solver's module
 ANY = 2055  # how often the type Any stands in src
 
 
@@ -72,6 +73,21 @@ def test_the_docstring_of_a_package_is_its_map(package):
     for name in sorted({*inside} - {"__init__"}):
         count = words.count(f":mod:`~{here}.{name}`")
         assert count == 1, f"{here} names {name} {count} times"
+
+
+@pytest.mark.parametrize(
+    "registry", [SOLVERS, LINEAR_SOLVERS], ids=lambda one: one.package
+)
+def test_a_solver_says_what_it_solves_and_how(registry):
+    """Each heading begins a line of the docstring of the solver's module."""
+    words = {module_name(path): ast.get_docstring(tree) for path, tree in TREES.items()}
+    missing = [
+        f"{home}: {heading}"
+        for home in registry.homes().values()
+        for heading in HEADINGS
+        if not re.search(rf"^{heading}\b", words[f"{registry.package}.{home}"], re.M)
+    ]
+    assert missing == []
 
 
 def test_private_modules_stay_in_their_package():

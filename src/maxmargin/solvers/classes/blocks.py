@@ -22,9 +22,16 @@ Gradients are (K, q) here: a step adds a kernel row to the lines of the classes 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import numpy as np
 
 from maxmargin._jit import njit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from maxmargin._arrays import Index, Table, Vector
 
 CONVERGED, PAUSED, STUCK = range(3)  # how sweep() ends
 NEXT, MOVED, SWEEPS = range(3)  # its counters: next slot, steps, sweeps since a leap
@@ -37,6 +44,20 @@ _FAR = 1e3  # longest leap: it multiplies the rounding of G
 _PAYS = 1e-13  # least gain of a leap, relative to Σ|Gβ|: below it is rounding
 
 
+class WorkingSet(NamedTuple):
+    """The q points of W: K_WW, gradients (K, q), β (q, K), and where a leap begins."""
+
+    K: NDArray[Any]
+    G: Table
+    beta: Table
+    codes: Index
+    C: Vector
+    diagonal: Vector
+    from_gradient: Table
+    from_beta: Table
+
+
+@njit
 def _violation(G, i, beta, y, C):
     """Largest G of point i minus the least that may rise; −inf if none may."""
     top, low = G[0, i], np.inf
@@ -47,6 +68,7 @@ def _violation(G, i, beta, y, C):
     return top - low
 
 
+@njit
 def _corner(C, y, B, new):
     """The minimiser for A = 0: the whole price against the class with the largest B."""
     best = y
@@ -58,6 +80,7 @@ def _corner(C, y, B, new):
         new[best], new[y] = -C, C
 
 
+@njit
 def _spread(A, spent, y, B, new, fixed):
     """Michelot's rounds over the classes with a mark (1) in ``new``.
 
@@ -84,10 +107,8 @@ def _spread(A, spent, y, B, new, fixed):
     return weight
 
 
-_corner, _spread = njit(_corner), njit(_spread)
-
-
-def _minimise(A, C, y, B, new):
+@njit
+def minimise(A, C, y, B, new):
     """Set ``new`` to the minimiser of ½A‖β‖² + B·β, Σβ = 0, β ≤ C·1[m = y]; A, C > 0."""
     for m in range(B.size):
         new[m] = 1.0 if B[m] > B[y] else 0.0
@@ -104,9 +125,6 @@ def _minimise(A, C, y, B, new):
     for m in range(B.size):
         new[m] *= C / weight  # 1 but for rounding
     new[y] = C
-
-
-_violation, minimise = njit(_violation), njit(_minimise)
 
 
 @njit
@@ -145,22 +163,25 @@ def _step(K, G, i, beta, y, C, A, B, new):
     return moved
 
 
-def _length(G, beta, codes, C, from_G, from_beta):
+@njit
+def _length(W):
     """How far to go on, relative to the way behind: to the minimum, or to a bound."""
+    G, beta, from_gradient, from_beta = W.G, W.beta, W.from_gradient, W.from_beta
     gain, bend, far, size = 0.0, 0.0, _FAR, 0.0
     for i in range(G.shape[1]):
         for m in range(G.shape[0]):
             d = beta[i, m] - from_beta[i, m]
             size += abs(G[m, i] * beta[i, m])
             gain -= G[m, i] * d
-            bend += (G[m, i] - from_G[m, i]) * d
-            room = (C[i] if m == codes[i] else 0.0) - beta[i, m]
+            bend += (G[m, i] - from_gradient[m, i]) * d
+            room = (W.C[i] if m == W.codes[i] else 0.0) - beta[i, m]
             if d > 0.0 and room < far * d:
                 far = room / d
     length = min(gain / bend, far) if gain > 0.0 and bend > 0.0 else 0.0
     return length if gain * length > _PAYS * size else 0.0
 
 
+@njit
 def _follow(beta, y, C, start, length):
     """β of one point further along the way from ``start``; its sum stays 0."""
     total, moved = 0.0, False
@@ -183,36 +204,32 @@ def _follow(beta, y, C, start, length):
         beta[y] = C
 
 
-_length, _follow = njit(_length), njit(_follow)
-
-
 @njit
-def _leap(G, beta, codes, C, from_G, from_beta):
-    """Go on along the way from ``from_beta`` to β, whose gradients are ``from_G`` and G.
+def _leap(W):
+    """Extrapolate from ``from_beta`` (gradient ``from_gradient``) to β (gradient G).
 
     Afterwards the two are where the next leap begins.
     """
-    length = _length(G, beta, codes, C, from_G, from_beta)
+    G, beta, from_gradient, from_beta = W.G, W.beta, W.from_gradient, W.from_beta
+    length = _length(W)
     for i in range(G.shape[1]):
-        _follow(beta[i], codes[i], C[i], from_beta[i], length)
+        _follow(beta[i], W.codes[i], W.C[i], from_beta[i], length)
         for m in range(G.shape[0]):
             from_beta[i, m] = beta[i, m]
     for m in range(G.shape[0]):
         for i in range(G.shape[1]):
-            G[m, i] += length * (G[m, i] - from_G[m, i])
-            from_G[m, i] = G[m, i]
+            G[m, i] += length * (G[m, i] - from_gradient[m, i])
+            from_gradient[m, i] = G[m, i]
 
 
-def _sweep(
-    K, G, beta, codes, C, diagonal, from_G, from_beta, counters, level, stop_at, limit,
-    work,
-):  # fmt: skip
+@njit
+def sweep(W, counters, level, stop_at, limit, work):
     """Steps on W until its violation is at most ``stop_at``; returns why, and how many.
 
-    ``level[0]`` is the violation over which a point is solved in this sweep;
-    ``from_beta`` and ``from_G`` are where the next leap begins. It ends early (PAUSED)
-    after ``limit`` steps or ``work`` operations, and can go on.
+    ``level[0]`` is the violation over which a point is solved in this sweep. It ends
+    early (PAUSED) after ``limit`` steps or ``work`` operations, and can go on.
     """
+    G, beta, codes, C = W.G, W.beta, W.codes, W.C
     n_classes, q = G.shape
     B, new = np.empty(n_classes), np.empty(n_classes)
     done, spent = 0, 0
@@ -221,7 +238,7 @@ def _sweep(
             if spent >= work:
                 return PAUSED, done
             if counters[SWEEPS] == _EVERY:
-                _leap(G, beta, codes, C, from_G, from_beta)
+                _leap(W)
                 counters[SWEEPS] = 0
                 spent += 4 * q * n_classes
             worst = 0.0
@@ -243,9 +260,7 @@ def _sweep(
                 return PAUSED, done
             spent += n_classes
             if _violation(G, i, beta[i], codes[i], C[i]) > level[0]:
-                moved = _step(
-                    K, G, i, beta[i], codes[i], C[i], diagonal[i], B, new
-                )  # fmt: skip
+                moved = _step(W.K, G, i, beta[i], codes[i], C[i], W.diagonal[i], B, new)
                 if moved:
                     spent += moved * q
                     counters[MOVED] += 1
@@ -253,7 +268,8 @@ def _sweep(
         counters[NEXT] = 0
 
 
-def _merits(G, beta, codes, C, merit):
+@njit
+def merits(G, beta, codes, C, merit):
     """Violation of every point; if 0, minus what it lacks until another class counts."""
     for i in range(merit.size):
         merit[i] = _violation(G, i, beta[i], codes[i], C[i])
@@ -266,7 +282,8 @@ def _merits(G, beta, codes, C, merit):
             merit[i] = other - top if other > -np.inf else 0.0
 
 
-def _add(values, change, G, first, last):
+@njit
+def add(values, change, G, first, last):
     """G[m, first + t] += Σ_j change[j, m]·values[j, t]; a strip of points at a time."""
     for start in range(first, last, 512):
         end = min(start + 512, last)
@@ -278,6 +295,3 @@ def _add(values, change, G, first, last):
                     line = G[m, start:end]
                     for t in range(line.size):
                         line[t] += factor * row[t]
-
-
-sweep, merits, add = njit(_sweep), njit(_merits), njit(_add)

@@ -24,6 +24,9 @@ not K times it; O(|W|·changed classes) a step. Memory: |W|² values within
 
 One unit of ``advance`` is a slice of one phase, about 30 ms of work counted in
 operations, never in seconds: the result does not depend on clock, budget or threads.
+
+References: K. Crammer and Y. Singer, JMLR 2, 2001; S. Keerthi et al., "A sequential dual
+method for large scale multi-class linear SVMs", KDD 2008 (blocks of one point).
 """
 
 from __future__ import annotations
@@ -285,10 +288,13 @@ class CrammerSinger(Steppable):
         K = state.memory.block(problem.gram, members, diagonal)
         beta = state.beta[members]
         limit = default_limit(problem.n) if self.max_iter < 0 else self.max_iter
-        code, done = _class_blocks.sweep(
+        W = _class_blocks.WorkingSet(
             K, state.local, beta, problem.codes[members], problem.C[members], diagonal,
-            state.from_local, state.from_beta, state.counters, state.level,
-            state.stop_at, limit - state.iterations, _SLICE,
+            state.from_local, state.from_beta,
+        )  # fmt: skip
+        code, done = _class_blocks.sweep(
+            W, state.counters, state.level, state.stop_at, limit - state.iterations,
+            _SLICE,
         )  # fmt: skip
         state.beta[members] = beta
         state.iterations += done

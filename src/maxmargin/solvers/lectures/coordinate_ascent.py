@@ -23,7 +23,7 @@ sweep that changes nothing ends the run in any case.
 Cost: O(1) for a coordinate that stays, one kernel row and O(n) for one that moves; rows
 are kept within ``cache_bytes``. Convergence is linear.
 
-Sources: S1, "Coordinate ascent", whose W(α₁, α₂) = −2α₁² − α₂² − α₁α₂ is
+References: S1, "Coordinate ascent", whose W(α₁, α₂) = −2α₁² − α₂² − α₁α₂ is
 :func:`maxmargin.theory.coordinate_example`; for the SVM, C.-J. Hsieh, K.-W. Chang, C.-J.
 Lin, S. Keerthi and S. Sundararajan, "A dual coordinate descent method for large-scale
 linear SVM", ICML 2008.

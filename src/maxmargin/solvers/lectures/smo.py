@@ -1,8 +1,10 @@
 r"""Plain SMO: second-order pairs on the whole kernel matrix, one pair at a time.
 
-Problem: the template of :mod:`maxmargin.problem`. Update and stop rule: those of
-:mod:`maxmargin.solvers.smo.pairs`; the stop is the violation of all points at most tol.
-Every quantity is float64.
+Problem: the template of :mod:`maxmargin.problem`.
+
+Update: that of :mod:`maxmargin.solvers.smo.pairs` on all points, in float64.
+
+Stop: violation of all points at most tol.
 
 Cost: n² kernel values and their memory, then two sweeps over n an iteration: for small
 problems, for watching every pair, and as the inner solver of

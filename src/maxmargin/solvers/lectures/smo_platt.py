@@ -46,6 +46,7 @@ from maxmargin.solvers.lectures import two_points as two
 from maxmargin.solvers.lectures.subsets import overlap_shown
 from maxmargin.solvers.lectures.two_points import (
     CHOSEN_BY,
+    LEAST,
     MOVES,
     NOWHERE,
     UNBOUNDED,
@@ -65,8 +66,6 @@ DONE, PAUSED, ENDLESS, SWEPT = -1, -2, -3, -4
 BY_ERROR, AMONG_FREE, AMONG_ALL = range(3)  # who chose the second point
 IN_FULL_SWEEP = 10  # added to it
 
-_LEAST = 1e-12  # relative change of α_j that is a step
-
 
 @njit
 def _furthest(j, alpha, C, F):
@@ -84,7 +83,7 @@ def _second(j, alpha, y, C, F, b, diagonal, row_j, flat, draw, record):
     n = alpha.size
     record_by = BY_ERROR
     i = _furthest(j, alpha, C, F)
-    found = try_pair(i, j, alpha, y, C, F, b, diagonal, row_j[i], flat, _LEAST, record)
+    found = try_pair(i, j, alpha, y, C, F, b, diagonal, row_j[i], flat, LEAST, record)
     for free_only in (True, False):
         if found != NOWHERE:
             break
@@ -95,7 +94,7 @@ def _second(j, alpha, y, C, F, b, diagonal, row_j, flat, draw, record):
             if free_only and not 0.0 < alpha[i] < C[i]:
                 continue
             found = try_pair(
-                i, j, alpha, y, C, F, b, diagonal, row_j[i], flat, _LEAST, record
+                i, j, alpha, y, C, F, b, diagonal, row_j[i], flat, LEAST, record
             )
             if found != NOWHERE:
                 break
@@ -104,15 +103,13 @@ def _second(j, alpha, y, C, F, b, diagonal, row_j, flat, draw, record):
 
 
 @njit
-def _search(
-    alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last,
-    hard,
-):  # fmt: skip
+def _search(at, last, hard):
     """On from the current point until ``last`` steps are done or a sweep finds nothing.
 
     Nothing has changed when a kernel row is missing: the same point is examined again.
     For a ``hard`` margin the end of every sweep is reported.
     """
+    alpha, y, C, F, b, diagonal, ridge, counters, record, table, slot, tol, flat = at
     n = alpha.size
     while True:
         if counters[STEPS] >= last:
@@ -185,18 +182,12 @@ class PlattSmo(PairSolver):
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps; points that are examined in vain are free."""
         counters = state.counters
-        two.load(problem, state)
+        at = two.load(problem, state, 0.5 * self.tol)
         limit = self.max_iter if self.max_iter >= 0 else default_limit(problem.n)
         goal = min(limit, int(counters[STEPS]) + budget)
-        flat = two.flatness(state.diagonal)
         code = SWEPT
         while code >= 0 or code == SWEPT:
-            table, slot = state.rows.arrays()
-            code = int(_search(
-                state.alpha, state.y, state.C, state.F, state.b, state.diagonal,
-                problem.ridge, 0.5 * self.tol, flat, counters, state.record, table, slot,
-                goal, problem.separating,
-            ))  # fmt: skip
+            code = int(_search(at, goal, problem.separating))
             if code >= 0:
                 state.rows.fetch(problem.gram, code)
             elif code == SWEPT and self._overlap(problem, state):

@@ -37,7 +37,13 @@ from maxmargin.problem import Problem, WarmStart, violation
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.lectures import two_points as two
 from maxmargin.solvers.lectures.subsets import overlap_shown
-from maxmargin.solvers.lectures.two_points import PairSolver, State, apply_pair, try_pair
+from maxmargin.solvers.lectures.two_points import (
+    LEAST,
+    PairSolver,
+    State,
+    apply_pair,
+    try_pair,
+)
 
 if TYPE_CHECKING:
     from maxmargin.solvers.step import Step
@@ -46,19 +52,17 @@ if TYPE_CHECKING:
 POINT, CHANGED, FRUITLESS, SWEEPS, STEPS, DRAWS, SEED = range(two.LOADED + 1, 8)
 SWEPT, PAUSED, UNBOUNDED = -1, -2, -3  # how _sweep ended; ≥ 0: the row it needs
 
-_LEAST = 1e-12  # relative change of α_j that is a step
 _SWEEPS = 1_000_000
 
 
 @njit
-def _sweep(
-    alpha, y, C, F, b, diagonal, ridge, tol, flat, counters, record, table, slot, last
-):
+def _sweep(at, last):
     """On from the current point until the sweep ends, or ``last`` steps are done.
 
     A draw is keyed on its number, so that the one that was interrupted by a missing
     kernel row is made again.
     """
+    alpha, y, C, F, b, diagonal, ridge, counters, record, table, slot, tol, flat = at
     n = alpha.size
     while counters[POINT] < n:
         if counters[STEPS] >= last:
@@ -73,7 +77,7 @@ def _sweep(
                 return i
             row = table[slot[i]]
             found = try_pair(
-                i, j, alpha, y, C, F, b[0], diagonal, row[j], flat, _LEAST, record
+                i, j, alpha, y, C, F, b[0], diagonal, row[j], flat, LEAST, record
             )
             if found == two.UNBOUNDED:
                 return UNBOUNDED
@@ -128,19 +132,13 @@ class SimpleSmo(PairSolver):
     def advance(self, problem: Problem, state: State, budget: int) -> Status:
         """At most ``budget`` steps; sweeps that change nothing are free."""
         counters = state.counters
-        two.load(problem, state)
+        at = two.load(problem, state, 0.5 * self.tol)
         limit = self.max_iter if self.max_iter >= 0 else _SWEEPS
-        flat = two.flatness(state.diagonal)
         goal = int(counters[STEPS]) + budget
         while counters[STEPS] < goal:
             if counters[POINT] == 0 and counters[SWEEPS] >= limit:
                 return Status.MAX_ITER
-            table, slot = state.rows.arrays()
-            code = _sweep(
-                state.alpha, state.y, state.C, state.F, state.b, state.diagonal,
-                problem.ridge, 0.5 * self.tol, flat, counters, state.record, table, slot,
-                goal,
-            )  # fmt: skip
+            code = _sweep(at, goal)
             if code >= 0:
                 state.rows.fetch(problem.gram, int(code))
             elif code == UNBOUNDED:

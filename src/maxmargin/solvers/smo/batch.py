@@ -26,6 +26,7 @@ from maxmargin.solvers.smo.pairs import (
     CONVERGED,
     DOUBLE_NOISE,
     SCRATCH,
+    Block,
     fresh_gradient,
     move_pairs,
 )
@@ -105,10 +106,11 @@ def _solve_each(K, diagonal, rows, starts, y, C, digits, tol, limit, beta, F, fo
         lower, upper, p = lowest[:q], highest[:q], linear[:q]
         prices(gradient[:q], b, lower, upper, 0.0, side[:q], ends)
         stop_at = max(digits * (ends[0, 1] - ends[0, 0]), 0.5 * tol)
-        code = move_pairs(
-            values, q, gradient[:q], b, lower, upper, 0.0, side[:q], own[:q],
-            DOUBLE_NOISE, stop_at, limit, space, done, last,
+        block = Block(
+            values, gradient[:q], b, lower, upper, 0.0, (0.0,), side[:q], own[:q],
+            DOUBLE_NOISE,
         )  # fmt: skip
+        code = move_pairs(block, stop_at, limit, space, done, last)
         limit -= done[0]
         if code != CONVERGED:
             return t

@@ -28,7 +28,7 @@ is relative to the violation, not to the size of F.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,21 @@ SINGLE_NOISE, DOUBLE_NOISE = 1e-7, 1e-12
 SCRATCH = 3 * LANES + 4  # numbers of working memory, above four for every point
 _BLOCK = 64  # a sweep of single points keeps the best of a block, then looks for it there
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
+
+
+class Block(NamedTuple):
+    """Some points whose kernel values are stored; arrays of shape (q,) but for K."""
+
+    K: NDArray[Any]  # (at least q, at least q), with the ridge on the diagonal
+    F: Vector
+    beta: Vector
+    lower: Vector
+    upper: Vector
+    epsilon: float
+    sums: tuple[float, ...]
+    side: NDArray[np.uint8]
+    diagonal: NDArray[Any]
+    noise: float  # relative rounding error of K's values
 
 
 @inlined
@@ -165,84 +180,47 @@ def _curvature(diagonal, i, j, value, floor):
     return max((np.float64(diagonal[i]) + np.float64(diagonal[j])) - twice, floor)
 
 
-def _move_pairs(
-    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done, last,
-):  # fmt: skip
-    """At most ``limit`` pair steps on the leading q×q block of K, in place.
+@njit(allocates=False)
+def move_pairs(block, stop_at, limit, space, done, last):
+    """At most ``limit`` pair steps on a :class:`Block`, in place.
 
-    ``noise`` is the relative rounding error of K's values, ``space`` scratch;
-    ``done[0]`` returns the number of steps, ``last`` what :func:`_tell` noted of the last
-    one, and the result is a code.
+    With two sums each side has masks of its own, in which the points of the other may not
+    move. ``space`` is scratch; ``done[0]`` returns the number of steps, ``last`` what
+    :func:`_tell` noted of the last one, and the result is a code.
     """
+    K, F, beta, lower, upper, epsilon, sums, side, diagonal, noise = block
+    n_sums, q = len(sums), beta.size  # the first is a constant: compiled for each
     lanes, space = space[: 3 * LANES], space[3 * LANES :]
-    up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 2]
+    masks = space[: 2 * n_sums * q].reshape(n_sums, 2, q)
+    found = space[2 * n_sums * q : 2 * n_sums * (q + 1)].reshape(n_sums, 2)
     for k in range(q):
-        _set_mask(k, beta, lower, upper, epsilon, up, low)
+        s = 0
+        if n_sums == 2:
+            s = side[k]
+            masks[1 - s, 0, k], masks[1 - s, 1, k] = 1e30, -1e30
+        _set_mask(k, beta, lower, upper, epsilon, masks[s, 0], masks[s, 1])
     floor = _floor(diagonal, noise)
-    i = _sweep(F, 0.0, K[0][:q], K[0][:q], up, low, found, lanes)
-    done[0] = 0
-    while True:
-        # A side without a point leaves its ±1e30: nothing can move, all is optimal.
-        if found[1] - found[0] <= stop_at:
-            return CONVERGED
-        if done[0] >= limit:
-            return PAUSED
-        row_i = K[i][:q]
-        price = np.float64(F[i] + up[i])
-        span = 1.0 / (found[1] - found[0])
-        j = _partner(
-            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low,
-            lanes,
-        )  # fmt: skip
-        curvature = _curvature(diagonal, i, j, row_i[j], floor)
-        gain = np.float64(F[j] + low[j]) - price
-        t = _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon)
-        if t == 0.0:
-            return STUCK
-        if t == np.inf:
-            return UNBOUNDED
-        _tell(last, i, j, t, price, gain, curvature)
-        _set_mask(i, beta, lower, upper, epsilon, up, low)
-        _set_mask(j, beta, lower, upper, epsilon, up, low)
-        i = _sweep(F, t, row_i, K[j][:q], up, low, found, lanes)
-        done[0] += 1
-
-
-def _move_within_sides(
-    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done, last,
-):  # fmt: skip
-    """As ``_move_pairs`` with a sum for each side: both points are of one side.
-
-    Each side has masks of its own, in which the points of the other may not move.
-    """
-    lanes, space = space[: 3 * LANES], space[3 * LANES :]
-    masks = space[: 4 * q].reshape(2, 2, q)
-    found = space[4 * q : 4 * q + 4].reshape(2, 2)
-    for k in range(q):
-        masks[0, 0, k] = masks[1, 0, k] = 1e30
-        masks[0, 1, k] = masks[1, 1, k] = -1e30
-        _set_mask(k, beta, lower, upper, epsilon, masks[side[k], 0], masks[side[k], 1])
-    floor = _floor(diagonal, noise)
-    none = K[0][:q]
+    none, second = K[0][:q], 0
     first = _sweep(F, 0.0, none, none, masks[0, 0], masks[0, 1], found[0], lanes)
-    second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1], lanes)
     done[0] = 0
     while True:
-        s = 0 if found[0, 1] - found[0, 0] >= found[1, 1] - found[1, 0] else 1
-        if found[s, 1] - found[s, 0] <= stop_at:
+        s, i, worst = 0, first, found[0, 1] - found[0, 0]
+        if n_sums == 2:
+            second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1], lanes)
+            other = found[1, 1] - found[1, 0]
+            if not worst >= other:
+                s, i, worst = 1, second, other
+        # A side without a point leaves its ±1e30: nothing can move, all is optimal.
+        if worst <= stop_at:
             return CONVERGED
         if done[0] >= limit:
             return PAUSED
-        i = first if s == 0 else second
         up, low = masks[s, 0], masks[s, 1]
         row_i = K[i][:q]
         price = np.float64(F[i] + up[i])
-        span = 1.0 / (found[s, 1] - found[s, 0])
         j = _partner(
-            F, price, span, row_i, diagonal, diagonal[i], noise, noise / floor, low,
-            lanes,
+            F, price, 1.0 / worst, row_i, diagonal, diagonal[i], noise, noise / floor,
+            low, lanes,
         )  # fmt: skip
         curvature = _curvature(diagonal, i, j, row_i[j], floor)
         gain = np.float64(F[j] + low[j]) - price
@@ -255,7 +233,6 @@ def _move_within_sides(
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0], lanes)
-        second = _sweep(F, 0.0, none, none, masks[1, 0], masks[1, 1], found[1], lanes)
         done[0] += 1
 
 
@@ -294,11 +271,11 @@ def _sweep_single(F, t, row, diagonal, floor, up, low, found):
     return where + best
 
 
-def _move_singles(
-    K, q, F, beta, lower, upper, epsilon, side, diagonal, noise, stop_at, limit, space,
-    done, last,
-):  # fmt: skip
-    """As ``_move_pairs`` for a problem without a sum: one point a step."""
+@njit(allocates=False)
+def _move_singles(block, stop_at, limit, space, done, last):
+    """As :func:`move_pairs` for a problem without a sum: one point a step."""
+    K, F, beta, lower, upper, epsilon, _, _, diagonal, noise = block
+    q = beta.size
     up, low, found = space[:q], space[q : 2 * q], space[2 * q : 2 * q + 1]
     for k in range(q):
         _set_mask(k, beta, lower, upper, epsilon, up, low)
@@ -329,13 +306,6 @@ def _move_singles(
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
         done[0] += 1
-
-
-# By the number of sums of the problem; each is compiled when it is first used.
-_MOVES = tuple(
-    njit(one, allocates=False) for one in (_move_singles, _move_pairs, _move_within_sides)
-)
-move_pairs = _MOVES[1]
 
 
 @njit(allocates=False)
@@ -398,11 +368,13 @@ def move(
     done = np.zeros(1, np.int64)
     single = K.dtype == np.float32
     local = (F - centre).astype(np.float32) if single else F
-    code = _MOVES[len(problem.sums)](
-        K, members.size, local, beta, problem.lower[members], problem.upper[members],
-        problem.epsilon, problem.side[members], diagonal.astype(K.dtype, copy=False),
-        noise, stop_at, limit, np.empty(4 * members.size + SCRATCH, K.dtype), done, told,
+    block = Block(
+        K, local, beta, problem.lower[members], problem.upper[members], problem.epsilon,
+        problem.sums, problem.side[members], diagonal.astype(K.dtype, copy=False), noise,
     )  # fmt: skip
+    space = np.empty(4 * members.size + SCRATCH, K.dtype)
+    run = move_pairs if problem.sums else _move_singles
+    code = run(block, stop_at, limit, space, done, told)
     if single:
         F[:] = local + centre
     if last is not None and done[0]:
