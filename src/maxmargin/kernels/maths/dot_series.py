@@ -6,7 +6,7 @@ r"""Kernels that are power series of the dot product, and the error of cutting o
 Linear is x·z. Polynomial is :math:`\sum_j \binom{p}{j} γ^j c^{p-j} (x·z)^j`. The Gaussian
 is :math:`e^{-γ\|x\|^2} e^{-γ\|z\|^2} \sum_j (2γ\,x·z)^j/j!` (S1's derivation), of which j
 up to some order is kept. Sums add such series, products multiply them, so both are
-series again. The remainder of exp bounds what is lost:
+series again. The remainder of exp bounds the error:
 
 .. math:: |\hat k - k| \le e^{2γ|x·z| - γ(\|x\|^2 + \|z\|^2)}\,P(N + 1,\, 2γ|x·z|),
 

@@ -334,7 +334,7 @@ def _name(factors: tuple[int, ...], weight: float, gamma: float) -> str:
 
 
 def _root(weight: float) -> tuple[str, str]:
-    """What stands before and after a monomial for its weight."""
+    """The text before and after a monomial for its weight."""
     if 1e-3 < weight < 1e3:  # roots of larger numbers say less than their digits
         for value, before, root in ((weight**2, "", "√"), (weight**-2, "/", "/√")):
             number = round(value)

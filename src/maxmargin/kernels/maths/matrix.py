@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InputError
+from maxmargin.kernels import KERNELS
 from maxmargin.kernels.gram.contract import Family
 from maxmargin.kernels.inputs import checked_rows
-from maxmargin.kernels.naming import as_kernel, kind_of
+from maxmargin.kernels.naming import as_kernel
 from maxmargin.kernels.scale import gamma_of
 
 if TYPE_CHECKING:
@@ -56,13 +57,15 @@ def kernel_matrix(
             "eigenvalues can be waited for; pass fewer, for instance X[::k]"
         )
         raise InputError(msg)
-    number = 0.0
-    if isinstance(kernel, str) and kind_of(kernel).fixed_gamma is None:
-        if isinstance(gamma, str) and gamma not in ("scale", "auto"):
-            msg = f"gamma={gamma!r}: expected 'scale', 'auto' or a number"
-            raise InputError(msg)
-        number = gamma_of(gamma, rows)
-    found = as_kernel(kernel, degree=degree, gamma=number, coef0=coef0)
+    if isinstance(kernel, str):
+        kind = KERNELS.named(kernel)
+        if kind.fixed_gamma is None and isinstance(gamma, str):
+            if gamma not in ("scale", "auto"):
+                msg = f"gamma={gamma!r}: expected 'scale', 'auto' or a number"
+                raise InputError(msg)
+            gamma = gamma_of(gamma, rows)
+        kernel = kind.from_parameters(degree=degree, gamma=gamma, coef0=coef0)
+    found = as_kernel(kernel)
     if found.family is Family.TABLE:
         return _given(rows)
     if found.family is Family.BLOCKS:

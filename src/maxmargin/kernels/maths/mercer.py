@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Matrix, Vector
     from maxmargin.kernels.maths.matrix import KernelMatrix
 
-_ROUNDINGS = (
-    8.0  # rounding: of one kernel value (dot product, power or exp, cancellation)
-)
+_ROUNDINGS = 8.0  # rounding: of a kernel value: dot product, power or exp, cancellation
 
 
 class MercerVerdict(NamedTuple):
