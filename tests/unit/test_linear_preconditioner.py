@@ -66,7 +66,7 @@ def test_it_saves_iterations_where_no_number_is_negative(monkeypatch):
     ours = iterations()
 
     def liblinears(design, active, spent):
-        found = preconditioner.squares(design, active.some, active.weight)
+        found = design.squares(active.weight, active.some)
         return preconditioner.Preconditioner(diagonal=1.0 + 0.01 * found, spent=spent)
 
     monkeypatch.setattr(preconditioner, "_diagonal", liblinears)
