@@ -2,6 +2,38 @@
 
 The public names are loaded on first use, so that ``import maxmargin`` costs next to
 nothing; the first machine imports scikit-learn and Numba.
+
+- :mod:`~maxmargin.estimators`: the machines, with scikit-learn's interface.
+- :mod:`~maxmargin.validation`: users' arrays, checked once.
+- :mod:`~maxmargin.rows`: X as compiled code reads it.
+- :mod:`~maxmargin.kernels`: similarities of rows, and their matrices.
+- :mod:`~maxmargin.design`: X as the matrix of a linear machine.
+- :mod:`~maxmargin.losses`: losses of the margin, a record each.
+- :mod:`~maxmargin.problem`: the optimisation problems behind the machines.
+- :mod:`~maxmargin.solvers`: how they are solved, one algorithm a file.
+- :mod:`~maxmargin.observers`: history, progress and limits of a run.
+- :mod:`~maxmargin.certificate`: the proof of how good an answer is.
+- :mod:`~maxmargin._referee`: ``certify``, which shares no code with what it judges.
+- :mod:`~maxmargin.probability`: scores to probabilities.
+- :mod:`~maxmargin.persist`: models in files.
+- :mod:`~maxmargin.plots`: pictures, a display each.
+- :mod:`~maxmargin.theory`: bounds and worked examples of the lectures.
+- :mod:`~maxmargin.tutorial`: the functions of the tutorial.
+- :mod:`~maxmargin.libsvm`: LIBSVM's calls.
+- :mod:`~maxmargin.data_files`: files of data to tables and back.
+- :mod:`~maxmargin.workflow`: file, table, plan, fit, model.
+- :mod:`~maxmargin.cli`: the command line.
+- :mod:`~maxmargin.__main__`: ``python -m maxmargin``.
+- :mod:`~maxmargin.errors`: exceptions, warnings, and why a solver stopped.
+- :mod:`~maxmargin.parallel`: threads.
+- :mod:`~maxmargin._registry`: one table for every kind of thing.
+- :mod:`~maxmargin._lazy`: names that load on first use.
+- :mod:`~maxmargin._arrays`: types of arrays.
+- :mod:`~maxmargin._elementary`: exp, the same in plain and in compiled code.
+- :mod:`~maxmargin._jit`: the only code that imports Numba.
+- :mod:`~maxmargin._atomic`: files written as a whole or not at all.
+- :mod:`~maxmargin._interrupt`: Ctrl-C.
+- :mod:`~maxmargin._callback_bridge`: scikit-learn's callbacks.
 """
 
 from __future__ import annotations

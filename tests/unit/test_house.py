@@ -31,9 +31,12 @@ MOST_ARGUMENTS = 12
 LONG = {
     "maxmargin.data_files.libsvm_text.parse.parse_lines",
 }
-CROWDED = set()
+CROWDED = {  # compiled loops over tiles, called from one place each
+    "maxmargin.kernels.gram.pair_tiles.function_product",
+    "maxmargin.kernels.gram.tiles._product",
+}
 HEADINGS = ("Problem", "Update", "Stop", "Cost", "References?")  # of a solver's module
-ANY = 2055  # how often the type Any stands in src
+ANY = 2023  # how often the type Any stands in src
 
 
 def functions():
@@ -133,7 +136,7 @@ def test_only_errors_counts_frames():
 def test_own_types_are_asked_without_a_default():
     """A missing attribute of ours is a mistake; of what users made it is not."""
     ours = re.compile(
-        r"^(self|solver|gram|problem|part|state|estimator|machine|keeper)\b"
+        r"^(self(?!\.foreign)|solver|gram|problem|part|state|estimator|machine|keeper)\b"
     )
     found = [
         f"{module_name(path)}, line {node.lineno}: {ast.unparse(node)}"

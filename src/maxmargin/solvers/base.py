@@ -306,7 +306,7 @@ class Steppable:
             raise InputError(msg)
         limits = {"max_iter": -1, "cache_bytes": 1}
         for name, least in limits.items():
-            value = getattr(self, name, least)
+            value = vars(self).get(name, least)
             if isinstance(value, bool) or not isinstance(value, Integral):
                 msg = f"{name}={value!r}: it must be an integer"
                 raise InputTypeError(msg)

@@ -62,28 +62,28 @@ class Adopted:
 
     Parameters
     ----------
-    solver : object
+    foreign : object
         It has the verbs of a solver, but need not be a
         :class:`~maxmargin.solvers.base.Steppable`.
     """
 
     chooses = False
 
-    def __init__(self, solver: Any) -> None:
-        self.solver = solver
-        self.restarts = bool(getattr(solver, "restarts", True))
+    def __init__(self, foreign: Any) -> None:
+        self.foreign = foreign
+        self.restarts = bool(getattr(foreign, "restarts", True))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.solver, name)
+        return getattr(self.foreign, name)
 
     def ran(self, state: Any) -> str:
         """Its own word if it has one; else the name of its class."""
-        own = getattr(self.solver, "ran", None)
-        return type(self.solver).__name__ if own is None else str(own(state))
+        own = getattr(self.foreign, "ran", None)
+        return type(self.foreign).__name__ if own is None else str(own(state))
 
     def tol_at(self, state: Any) -> float:  # noqa: ARG002
         """Its tolerance."""
-        return float(self.solver.tol)
+        return float(self.foreign.tol)
 
 
 def adopted(solver: Any) -> Any:
