@@ -26,9 +26,9 @@ class Entry(NamedTuple):
         The module of the package that defines it, imported on first use; or the class
         itself, where it was registered from outside.
     name : str
-        What parameters and the command line call it; empty if they never do.
+        Its name in parameters and on the command line; empty if it has none.
     task : str
-        What it is for: of machines ``"classify"``, ``"regress"`` or ``"outliers"``; of
+        Its purpose: of machines ``"classify"``, ``"regress"`` or ``"outliers"``; of
         linear solvers the kind of linear problem.
     """
 
@@ -44,8 +44,8 @@ class Registry:
     Parameters
     ----------
     package : str
-        The package whose modules the entries name; ``package.title`` is what a saved
-        model calls a class.
+        The package whose modules the entries name; in a saved model the name of a class
+        is ``package.title``.
     noun : str
         The kind in one word, for error messages: ``"kernel"``, ``"solver"``.
     entries : sequence of Entry
@@ -67,7 +67,7 @@ class Registry:
         kind : type
             The class.
         name : str
-            What parameters and the command line shall call it; by default nothing.
+            Its name in parameters and on the command line; by default none.
         task : str
             Of a machine ``"classify"``, ``"regress"`` or ``"outliers"``.
 
@@ -95,7 +95,7 @@ class Registry:
         return kind
 
     def names(self, task: str = "") -> tuple[str, ...]:
-        """What parameters may say; of machines, those of one task."""
+        """All names for parameters; of machines, those of one task."""
         named = (entry for entry in self if entry.name)
         return tuple(entry.name for entry in named if task in ("", entry.task))
 
@@ -126,7 +126,7 @@ class Registry:
         return {one.title: one.home for one in self if isinstance(one.home, str)}
 
     def names_in_files(self) -> dict[str, str]:
-        """What saved models call each class, and its name in this registry."""
+        """The name of each class in saved models, and in this registry."""
         return {
             f"{self.package}.{one.title}"
             if isinstance(one.home, str)

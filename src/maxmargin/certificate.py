@@ -1,4 +1,4 @@
-"""The certificate: how good an answer is, in numbers anybody can recompute."""
+"""The certificate: the quality of an answer, in numbers that can be recomputed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BALANCE", "Certificate", "Run", "certificate_of", "settled", "worst_of"]
 
-BALANCE = 1e-10  # how far a sum may be off: rounding leaves about 1e-15·√iterations
+BALANCE = 1e-10  # rounding: relative error of a sum; steps leave 1e-15·√iterations
 
 
 @dataclass(frozen=True)

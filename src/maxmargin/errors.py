@@ -1,4 +1,4 @@
-"""What can go wrong, and why a solver stopped.
+"""Exceptions, warnings, and reasons to stop.
 
 Every exception and warning of the library lives here, together with :class:`Stop`,
 whose values are the sentences that people read in a certificate.
@@ -43,7 +43,7 @@ class InputTypeError(InputError, TypeError):
 
 
 class FileError(InputError):
-    """A file is not what it has to be: which, in which line (0: as a whole), and why."""
+    """A file is wrong: its name, the line (0: as a whole), and the reason."""
 
     def __init__(self, path: object, line: int, reason: str) -> None:
         super().__init__(str(path), int(line), reason)
@@ -60,7 +60,7 @@ class FileError(InputError):
 
     @property
     def reason(self) -> str:
-        """What is wrong, and what would be right."""
+        """The fault, and the remedy."""
         return str(self.args[2])
 
     def __str__(self) -> str:

@@ -1,9 +1,9 @@
 r"""Losses of a classifier as functions of the margin :math:`m = y f(x)`.
 
 ========================  ==============================  =========================
-name                      loss                            who minimises it
+name                      loss                            minimised by
 ========================  ==============================  =========================
-``zero_one``              1 if m ≤ 0, else 0              nobody: it is what is meant
+``zero_one``              1 if m ≤ 0, else 0              no method: the goal itself
 ``hinge``                 max(0, 1 − m)                   SVC
 ``squared_hinge``         max(0, 1 − m)²                  SVC(loss="squared_hinge")
 ``logistic``              ln(1 + e⁻ᵐ)                     logistic regression
@@ -75,7 +75,7 @@ class MarginLoss:
     Parameters
     ----------
     name : str
-        What ``loss=`` calls it.
+        Its name in ``loss=``.
     value : callable
         φ(m).
     slope : callable or None

@@ -114,9 +114,9 @@ def test_what_a_working_set_consists_of(name, q):
         assert np.intersect1d(inside, members).size >= min(
             inside.size, q - max(2, q // 2)
         )
-        assert state.told.entered == np.setdiff1d(members, last).size
+        assert state.report.entered == np.setdiff1d(members, last).size
         if inside.size >= q - q // 2 and q > 3:
-            assert state.told.entered <= q // 2
+            assert state.report.entered <= q // 2
         last, beta = members.copy(), state.beta.copy()
         if status is not Status.RUNNING:
             break

@@ -175,8 +175,8 @@ def test_what_may_be_solved_in_one_call_is_solved_by_pairs(monkeypatch):
     monkeypatch.setattr(_turns, "SLICE", 1 << 21)
     case = LARGE._replace(points=lambda: checkers(900, 1e3))
     seen = [snapshot.state for snapshot in solver_of(case).steps(case.build())]
-    first = next(state for state in seen if state.faced)
-    assert first.iterations - first.faced >= _turns.pairs_of_a_slice(900)
+    first = next(state for state in seen if state.moved_together)
+    assert first.iterations - first.moved_together >= _turns.pairs_of_a_slice(900)
 
 
 @pytest.mark.usefixtures("eager")
@@ -229,7 +229,11 @@ def test_the_limit_of_steps_is_kept(limit):
 
 def test_the_step_is_told():
     solver, problem = solver_of(LARGE), LARGE.build()
-    told = [snapshot.step for snapshot in solver.steps(problem) if snapshot.state.faced]
+    told = [
+        snapshot.step
+        for snapshot in solver.steps(problem)
+        if snapshot.state.moved_together
+    ]
     assert told
     for one in told:
         assert "free points of the working set together" in one.words

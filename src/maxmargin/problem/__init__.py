@@ -1,6 +1,6 @@
 """The optimisation problems behind every machine.
 
-- :mod:`~maxmargin.problem.contract`: what every problem answers; warm starts.
+- :mod:`~maxmargin.problem.contract`: the interface of all problems; warm starts.
 - :mod:`~maxmargin.problem.template`: the one quadratic programme of kernel machines.
 - :mod:`~maxmargin.problem.passes`: its sums and extremes, compiled.
 - :mod:`~maxmargin.problem.machines`: every kernel machine as an instance of it.

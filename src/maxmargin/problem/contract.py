@@ -1,4 +1,4 @@
-"""What every problem answers, and what a solver may begin with.
+"""The interface of all problems, and warm starts.
 
 :class:`AnyProblem` is all that the loop (:func:`maxmargin.solvers.drive`), observers,
 wrappers and certificates ask of a problem. A new kind of problem is a subclass; none of
@@ -62,7 +62,7 @@ class Measures(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a certificate says of a model, computed from the model alone.
+    """Figures of a model for its certificate, computed from the model alone.
 
     ``balance`` tells how far the sums of β miss their values, relative to Σ|β|;
     ``interval`` holds all optimal intercepts, nan where the problem has none to report.
@@ -76,7 +76,7 @@ class Evidence(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """A model to begin with, as far as it is known.
+    """A model to start from, as far as it is known.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class AnyProblem:
 
     maker: ClassVar[str] = "SVC(...).problem(X, y)"  # the call that makes one
     solver: ClassVar[str] = "WorkingSetSmo"  # one in maxmargin.solvers that takes it
-    overflow: ClassVar[str] = OVERFLOW  # what to say when its arithmetic overflows
+    overflow: ClassVar[str] = OVERFLOW  # message of an overflow
 
     @property
     def boxed(self) -> bool:
@@ -124,7 +124,7 @@ class AnyProblem:
         raise NotImplementedError
 
     def evidence(self, model: Any) -> Evidence:
-        """What a certificate says of a model."""
+        """Figures of a model for its certificate."""
         raise NotImplementedError
 
     def warm_start(self, given: Any) -> WarmStart | None:

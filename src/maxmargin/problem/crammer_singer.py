@@ -53,7 +53,7 @@ def check_classes(codes: Index, C: Vector, n_classes: int, of: str, n: int) -> N
     codes, C, n_classes : ndarray, ndarray, int
         Class and price of every point; number of classes.
     of, n : str, int
-        What has them and how many there are: ``"a kernel matrix of {} points"``.
+        Their owner and its number of points: ``"a kernel matrix of {} points"``.
     """
     if codes.shape != (n,) or C.shape != (n,):
         msg = (
@@ -179,10 +179,10 @@ class JointProblem(AnyProblem):
 
 
 class JointModel(NamedTuple):
-    """What a solver hands back, ready to predict.
+    """The answer of a solver, ready to predict.
 
     β and its gradient G, both (n, K). There are no intercepts; ``bias`` and ``interval``
-    are there for those who read a :class:`~maxmargin.problem.template.Model`.
+    are 0, as fields of every :class:`~maxmargin.problem.template.Model`.
     """
 
     beta: Table

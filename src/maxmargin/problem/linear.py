@@ -86,7 +86,7 @@ class LinearProblem(AnyProblem):
         """Number of rows."""
         return int(self.design.n)
 
-    # A BoxLoss is what most solvers take apart.
+    # Most solvers read the arrays of a BoxLoss directly.
 
     @property
     def boxed(self) -> bool:
@@ -180,7 +180,7 @@ class LinearProblem(AnyProblem):
         return model.w[None], np.array([model.bias]), model.beta[None]
 
     def _afresh(self, model: LinearModel) -> LinearModel:
-        """Compute the outputs again where next to nothing is paid for errors.
+        """Compute the outputs again where the loss is nearly 0.
 
         Rounding in the outputs that a solver carried along may then be all that is paid:
         separable rows of length 1e6 have P = 1e-10, and C·1e-12 is more.
@@ -202,7 +202,7 @@ class LinearProblem(AnyProblem):
 
 
 class LinearModel(NamedTuple):
-    """What a solver hands back.
+    """The answer of a solver.
 
     ``w`` has a weight for every column of the design; ``bias`` is the intercept, be it
     that of the constant column or the free one; ``outputs`` are f = Xw + b, and ``pull``

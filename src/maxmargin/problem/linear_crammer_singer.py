@@ -112,7 +112,7 @@ class LinearJointProblem(AnyProblem):
 
 
 class LinearJointModel(NamedTuple):
-    """What a solver hands back.
+    """The answer of a solver.
 
     ``W`` has a line for every class and in it a weight for every column of the design;
     ``bias`` are the intercepts of the classes, 0 without a constant column; ``beta`` and
@@ -144,7 +144,7 @@ def _worth(outputs, beta, codes, C, found):
         top, low = f[y], np.inf
         for m in range(f.size):
             G = f[m] if m == y else f[m] + 1.0
-            # What is no number stays to be seen: nothing is above it.
+            # NaN is kept: no number is above it.
             if G > top or np.isnan(G):
                 top = G
             if b[m] < (C[i] if m == y else 0.0) and G < low:

@@ -25,7 +25,7 @@ def prices(F, beta, lower, upper, epsilon, side, found):
         rises, falls = beta[k] < upper[k], beta[k] > lower[k]
         rise = F[k] + (epsilon if beta[k] >= 0.0 else -epsilon)
         fall = F[k] + (epsilon if beta[k] > 0.0 else -epsilon)
-        # What is no number stays to be seen: nothing is below or above it.
+        # NaN is kept: no number is below or above it.
         if rises and (rise < found[s, 0] or np.isnan(rise)):
             found[s, 0] = rise
         if falls and (fall > found[s, 1] or np.isnan(fall)):
@@ -37,7 +37,7 @@ def prices(F, beta, lower, upper, epsilon, side, found):
 
 @inlined
 def _cost(slope, lower, upper, ridge, epsilon):
-    """Max of slope·β − ε|β| − ½rβ² over the box: what the template's loss is.
+    """Max of slope·β − ε|β| − ½rβ² over the box: the template's loss.
 
     |β| takes ε off the gain; what is left is worth following to the bound, or for a
     ridge to where it is used up.
@@ -67,7 +67,7 @@ def paid(f, p, lower, upper, ridge, epsilon):
 
 @njit(allocates=False)
 def promised(beta, p, ridge, epsilon, found):
-    """What the dual has of β besides its norm: pβ + ε|β| and rβ², added up."""
+    """Terms of the dual besides the norm: Σ(pβ + ε|β|) and Σrβ²."""
     linear, curved = 0.0, 0.0
     for k in range(beta.size):
         linear += p[k] * beta[k] + epsilon * abs(beta[k])
@@ -77,7 +77,7 @@ def promised(beta, p, ridge, epsilon, found):
 
 @njit(allocates=False)
 def worth(F, beta, p, lower, upper, ridge, epsilon, side, multipliers, found):
-    """What primal and dual are made of: the sums that ``found`` ends up with."""
+    """The sums that primal and dual consist of, in ``found``."""
     norm2, weighted, linear, size, cost, margin = 0.0, 0.0, 0.0, 0.0, 0.0, np.inf
     for k in range(F.size):
         plain = F[k] - ridge[k] * beta[k]  # Kβ + p

@@ -1,4 +1,4 @@
-r"""The template: one quadratic programme, what a solution is worth, and how near it is.
+r"""The template: one quadratic programme, its objective and its optimality conditions.
 
 .. math:: \min_\beta\ \tfrac12 \beta^\top (K + \mathrm{diag}(r)) \beta + p^\top \beta
           + \varepsilon\|\beta\|_1
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from maxmargin.kernels.gram.contract import Gram
 
 _SEPARATED = 1e-6  # rounding: hulls closer than this, relative to the data, overlap
-NO_PRICE = 1e-300  # a C up to which 1/(2C), a squared loss's ridge, is no number any more
+NO_PRICE = 1e-300  # rounding: C up to which 1/(2C), a squared loss's ridge, overflows
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,7 +145,7 @@ class Problem(AnyProblem):
 
 
 class Model(NamedTuple):
-    """What a solver hands back, ready to predict.
+    """The answer of a solver, ready to predict.
 
     β, its gradient F, the intercept b with the interval of all optimal ones, and for two
     sums the split s of their multipliers b ± s: the tube ε of ν-regression, and −ρ of
@@ -289,7 +289,7 @@ def _between(lo: float, hi: float) -> float:
 def hulls_meet(
     problem: Problem, beta: Vector, F: Vector, members: NDArray[np.intp], size: float
 ) -> bool:
-    """Hard margin: whether the convex hulls of the classes touch, as far as one can see.
+    """Hard margin: whether the convex hulls of the classes touch, up to rounding.
 
     β/Σ|β| names a point in either hull, 2‖w‖/Σ|β| apart, an upper bound of the margin:
     when it vanishes against ``size``, the largest norm of a point, there is none.

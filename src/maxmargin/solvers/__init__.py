@@ -1,13 +1,13 @@
 """Solvers: one algorithm a file, each of them stepped and watched alike.
 
 - :mod:`~maxmargin.solvers.base`: the contract, and the one loop.
-- :mod:`~maxmargin.solvers.step`: what a step tells.
+- :mod:`~maxmargin.solvers.step`: one step in words and numbers.
 - :mod:`~maxmargin.solvers.smo`: the production solver of kernel machines.
 - :mod:`~maxmargin.solvers.lectures`: the solvers of the lectures.
 - :mod:`~maxmargin.solvers.oracle`: the quadratic programme as a whole, for few points.
 - :mod:`~maxmargin.solvers.classes`: all classes in one problem, with a kernel.
 - :mod:`~maxmargin.solvers.linear`: machines without a kernel.
-- :mod:`~maxmargin.solvers.feasible`: where a solver begins.
+- :mod:`~maxmargin.solvers.feasible`: a feasible β to start from.
 - :mod:`~maxmargin.solvers.gram_memory`: kernel values that a solver keeps.
 - :mod:`~maxmargin.solvers.wrapped`: a solver around a solver.
 - :mod:`~maxmargin.solvers.distinct`: copies of a point as one variable.

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Measures", "Snapshot", "Solver", "Status", "Steppable", "drive", "steps"]
 
-CHUNK_SECONDS = 0.05  # what drive() aims at between two looks at clock and observers
+CHUNK_SECONDS = 0.05  # policy: time between two calls of the observers
 
 
 class Status(Enum):
-    """Where a solver stands after ``advance``."""
+    """Status of a run after ``advance``."""
 
     RUNNING = "running"
     CONVERGED = "converged"  # the optimality conditions hold within tol
@@ -98,7 +98,7 @@ class Solver(Protocol):
         """The exact model of the current β."""
 
     def explain(self, problem: Any, state: Any) -> Step:
-        """What the last unit did, in words and numbers."""
+        """The last unit in words and numbers."""
 
     def n_iter(self, state: Any) -> int:
         """Iterations done, in the unit ``max_iter`` counts."""
@@ -106,7 +106,7 @@ class Solver(Protocol):
 
 @dataclass(repr=False)
 class Snapshot:
-    """What an observer sees. Nothing is computed until somebody looks.
+    """State of a run, for observers. Its properties are computed on first access.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Snapshot:
     status: Status
     seconds: float
     name: str = ""
-    n_kernel: int = 0  # kernel values computed by the run, but not by those who look
+    n_kernel: int = 0  # kernel values of the run, without those of snapshots
 
     @property
     def n_iter(self) -> int:
@@ -150,7 +150,7 @@ class Snapshot:
 
     @cached_property
     def step(self) -> Step:
-        """What was done last, and why."""
+        """The last step, with its reason."""
         return self.solver.explain(self.problem, self.state)
 
     @cached_property
@@ -210,12 +210,12 @@ def drive(
     state : State or None
         A state to resume; excludes ``warm``.
     observers : sequence of Observer
-        Told of the start, every chunk and the end; they are closed in any event.
+        Called at the start, after every chunk and at the end, in any event.
     name : str
         Which binary problem this is, for the observers.
     growth : float
         A chunk has this many times the units of the one before, until it takes about
-        50 ms: 2 for speed, less for observers who want to see more of the beginning.
+        50 ms: 2 for speed, less for observers that want more of the beginning.
     """
     if state is not None and warm is not None:
         msg = "give either warm (a β to start from) or state (a run to resume), not both"
@@ -263,7 +263,7 @@ def steps(
     """The same run as a generator: one Snapshot after every ``every`` units.
 
     Every Snapshot has a state of its own, so that a list of them is a film of the run;
-    what only speeds the solver up (stored kernel values) is not copied.
+    stored kernel values, which only save time, are not copied.
     """
     if not isinstance(problem, AnyProblem):
         msg = (
@@ -289,7 +289,7 @@ def steps(
 
 
 class Steppable:
-    """What every solver has: parameters that make sense, and a run that can be stepped.
+    """Base of all solvers: it checks parameters, and steps through a run.
 
     ``for snapshot in solver.steps(problem): ...``
     """
@@ -370,7 +370,7 @@ def check_kind(solver: Any, problem: AnyProblem) -> None:
 
 
 class _Work:
-    """Kernel values computed while a solver works, and not while somebody looks.
+    """Counts kernel values of a solver, without those of observers and snapshots.
 
     The counter is that of the Gram: problems that share one and run at the same time (one
     against the rest, in threads) each see the work of all.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from maxmargin.solvers.base import Status
     from maxmargin.solvers.step import Step
 
-_LEFT = 1e-12  # of a sum, that rounding may leave over
+_LEFT = 1e-12  # rounding: share of a sum that may be left over
 
 
 @njit
@@ -171,19 +171,19 @@ class Distinct(Wrapped):
         return shared_out(problem, found.beta, found.gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
-        """What the solver beneath did; ``points`` are the first copies of its points."""
-        told = super().explain(problem, state)
+        """The last step of the solver beneath; ``points`` are the first copies of its."""
+        step = super().explain(problem, state)
         _, firsts = np.unique(_copied(problem).place, return_index=True)
-        points = tuple(int(firsts[point]) for point in told.points)
+        points = tuple(int(firsts[point]) for point in step.points)
         numbers = {
             key: int(firsts[value]) if key in ("i", "j") else value
-            for key, value in told.items()
+            for key, value in step.items()
         }
         words = (
             f"{firsts.size:,} of {problem.n:,} points are distinct, and numbered here "
-            f"among themselves: {told.words}"
+            f"among themselves: {step.words}"
         )
-        return replace(told, words=words, numbers=numbers, points=points)
+        return replace(step, words=words, numbers=numbers, points=points)
 
 
 def _copied(problem: Problem) -> CopiedGram:

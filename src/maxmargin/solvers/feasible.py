@@ -1,4 +1,4 @@
-"""Where solvers begin: a feasible β, and how long they may run."""
+"""A feasible β to start from, and the default limit of iterations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Vector
     from maxmargin.problem import Problem, WarmStart
 
-_ROUNDING = 1e-12  # |Σβ|/Σ|β| that a solver's own steps may leave
+_ROUNDING = 1e-12  # rounding: |Σβ|/Σ|β| that a solver's own steps may leave
 
 
 def default_limit(n: int) -> int:
@@ -21,7 +21,7 @@ def default_limit(n: int) -> int:
 
 
 def feasible(problem: Problem, warm: WarmStart | None) -> Vector:
-    """A β within the box and with the right sums, as near to that given as is simple.
+    """Repair a given β so that it is in the box and has the right sums.
 
     For Σβ = 0 it begins at 0, and of a ``warm`` whose sum is more than rounding the
     heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is

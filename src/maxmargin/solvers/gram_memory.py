@@ -1,4 +1,4 @@
-"""The stored block K_WW of a working set W, within a promise of memory.
+"""The stored block K_WW of a working set W, and single rows, within ``cache_bytes``.
 
 Slots 0 … q−1 hold the members. Admitting some computes only their rows and columns;
 evicting one moves the last slot into its place. The block is a pure function of the
@@ -61,7 +61,7 @@ def _spread(flat: NDArray[Any], filled: int, before: int, after: int) -> None:
 
 
 class WorkingMemory:
-    """K_WW, and nothing that could not be made again from W.
+    """K_WW, which can always be computed again from W.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-r"""Two solvers for one problem: the second takes over where the first crawls.
+r"""Two solvers for one problem: the second takes over where the first converges slowly.
 
 The first has cheap epochs and needs few of them for most problems; the second has
 expensive steps, whose number hardly depends on the problem. Which is faster shows only as
 the first works, from how fast its duality gap falls: as a power of a constant, once the
-active variables are known. At each of its looks the epochs that are left are estimated
+active variables are known. At each check the epochs that are left are estimated
 from the second half of those that are done,
 
 .. math:: e\,\frac{\ln(g/\text{tol})}{\ln(g'/g)},
@@ -26,12 +26,12 @@ from maxmargin.solvers.wrapped import Wrapped
 if TYPE_CHECKING:
     from maxmargin.problem import WarmStart
 
-_LEAST = 20  # epochs of the first, before which gaps say nothing
+_LEAST = 20  # policy: epochs of the first before the second may take over
 
 
 @dataclass(slots=True)
 class State:
-    """The solver at work with its state, and the looks of the first."""
+    """The solver at work with its state, and the checks of the first."""
 
     solver: Any
     inner: Any
@@ -62,7 +62,7 @@ class Relay(Wrapped):
     seed: int = 0
     criterion = "relative_gap"
     unit = "slice or step"
-    taste = 0.1  # of what the second costs, that the first may try at least
+    taste = 0.1  # policy: share of the second's cost that the first may try at least
 
     def _first(self, problem: Any) -> Any:
         raise NotImplementedError
@@ -76,7 +76,7 @@ class Relay(Wrapped):
         raise NotImplementedError
 
     def _handed(self, model: Any) -> WarmStart | None:
-        """What the second begins with, of the model of the first; None for nothing."""
+        """The warm start of the second from the model of the first; None for nothing."""
         raise NotImplementedError
 
     def at_work(self, state: State) -> Any:

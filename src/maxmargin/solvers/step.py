@@ -1,7 +1,7 @@
-"""What the last unit of a solver's work did, in words and numbers.
+"""The last unit of a solver's work, in words and numbers.
 
 A solver writes the numbers of every step into its State as it goes (an array of float64,
-so that compiled loops can), and turns them into a :class:`Step` when somebody looks.
+so that compiled loops can), and turns them into a :class:`Step` on demand.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step(Mapping[str, Any]):
-    """One step, told to people and to programs: ``print(step)``, ``dict(step)``.
+    """One step for people and for programs: ``print(step)``, ``dict(step)``.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Step(Mapping[str, Any]):
         return len(self.numbers)
 
     def __bool__(self) -> bool:
-        return True  # a step without numbers is one, too
+        return True  # also without numbers
 
     def __str__(self) -> str:
         return self.words

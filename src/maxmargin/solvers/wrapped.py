@@ -77,7 +77,7 @@ class Adopted:
         return getattr(self.foreign, name)
 
     def ran(self, state: Any) -> str:
-        """Its own word if it has one; else the name of its class."""
+        """Its own ``ran`` if it has one; else the name of its class."""
         own = getattr(self.foreign, "ran", None)
         return type(self.foreign).__name__ if own is None else str(own(state))
 

@@ -133,6 +133,8 @@ def solve_all(
                 solver, problem, start, [interrupt, *observers], task.names[number]
             )
 
+        if task.n_problems == 1:
+            return Solution([one(0)])
         return Solution(workers.map(one, range(task.n_problems)))
 
 

@@ -11,10 +11,10 @@ method for large scale multi-class linear SVMs", KDD 2008). λ is found by takin
 out at their bound until none is left beyond it, at most K rounds and usually two
 (C. Michelot, J. Optim. Theory Appl. 50, 1986), which needs neither sorting nor memory.
 
-Steps alone zigzag where points are much alike. After every third sweep the way since
-then, d, is gone on along, exactly as far as it pays and is feasible: −G·d / d'Kd, where
-Kd is the change of G, so that it costs no kernel value (R. Hooke and T. Jeeves, J. ACM
-8, 1961, call it a pattern move). Iris, linear kernel, C = 100: 31 000 steps, without it
+Steps alone zigzag where points are much alike. After every third sweep a leap goes on in
+the direction d of the last three, to the minimum or to a bound: −G·d / d'Kd, where Kd is
+the change of G, so that it costs no kernel value (a pattern move: R. Hooke and T. Jeeves,
+J. ACM 8, 1961). Iris, linear kernel, C = 100: 31 000 steps, without it
 764 000; never more on anything tried.
 
 Gradients are (K, q) here: a step adds a kernel row to the lines of the classes it moved.
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 CONVERGED, PAUSED, STUCK = range(3)  # how sweep() ends
 NEXT, MOVED, SWEEPS = range(3)  # its counters: next slot, steps, sweeps since a leap
 
-_FLAT = 1e-12  # A·C relative to G: a step of that size changes no digit that counts
-_STEP = 4e-16  # relative to β: less is not a step
-_SHARE = 0.5  # of the worst violation: who is solved in a sweep
-_EVERY = 3  # sweeps between two leaps
-_FAR = 1e3  # longest leap: it multiplies the rounding of G
-_PAYS = 1e-13  # least gain of a leap, relative to Σ|Gβ|: below it is rounding
+_FLAT = 1e-12  # rounding: A·C relative to G; below it the curvature counts as 0
+_STEP = 4e-16  # rounding: least change relative to β that is a step
+_SHARE = 0.5  # policy: share of the worst violation above which a point is solved
+_EVERY = 3  # policy: sweeps between two leaps (extrapolations)
+_FAR = 1e3  # rounding: longest leap, for it multiplies the rounding of G
+_PAYS = 1e-13  # rounding: least gain of a leap relative to Σ|Gβ|
 
 
 class WorkingSet(NamedTuple):
@@ -147,7 +147,7 @@ def _step(K, G, i, beta, y, C, A, B, new):
         upper = C if m == y else 0.0
         longest = max(longest, abs(new[m] - beta[m]))
         size = max(size, abs(new[m]))
-        # The last digit to a bound, or from it, decides who may rise.
+        # The last digit to a bound, or from it, decides whether it may rise.
         turned = turned or (beta[m] == upper) != (new[m] == upper)
     if longest <= _STEP * size and not turned:
         return 0

@@ -58,16 +58,16 @@ if TYPE_CHECKING:
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-_SLICE = 1 << 25  # operations of one unit
-_PIECE = (256, 1 << 12)  # kernel values folded at a time: 8 MB
-_ROUNDS = 3  # verifications that may fail before float64 takes over
-_LAST_ROUND = 12  # … and in float64, before the solver gives up
-_FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
-_EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
+_SLICE = 1 << 25  # policy: operations of one unit
+_PIECE = (256, 1 << 12)  # policy: kernel values folded at a time, 8 MB
+_ROUNDS = 3  # policy: verifications that may fail before float64 takes over
+_LAST_ROUND = 12  # policy: … and in float64, before the solver gives up
+_FALL = 1e-4  # rounding: relative fall of the dual that float32 sums do not explain
+_EXACT = 1 << 28  # policy: operations spent on an exact gradient of an early stop
 
 
 class Phase(Enum):
-    """What the next slice of work is."""
+    """The next slice of work."""
 
     REFRESH = "compute the gradient of a given β from nothing"
     SELECT = "measure the violation, choose the working set"
@@ -175,7 +175,7 @@ class CrammerSinger(Steppable):
         return Status.RUNNING
 
     def measure(self, problem: JointProblem, state: State) -> Measures:
-        """Figures of ``applied``, the last β whose gradient is complete."""
+        """Figures of ``applied``, the last β with a complete gradient."""
         G = state.gradient.T
         return problem.measures(JointModel(state.applied, G))
 
@@ -330,7 +330,7 @@ class CrammerSinger(Steppable):
     ) -> bool:
         """Members far from moving leave W, the worst violators enter; True if all are in.
 
-        Nobody enters whom the sweeps would leave alone. A full W gives up its least
+        Points that the sweeps would leave alone do not enter. A full W gives up its least
         promising members, until half of it or a batch of newcomers fits.
         """
         members, size = state.members, state.memory.size

@@ -1,4 +1,4 @@
-"""What chunking remembers between two chunks, and what it tells of the last one."""
+"""State of chunking between two chunks, and its report of the last one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Block:
             self._values = self._values[np.ix_(kept, kept)]
 
 
-class Told(NamedTuple):
+class Report(NamedTuple):
     """The numbers of the last unit."""
 
     chunk: int = 0
@@ -92,44 +92,44 @@ class State:
     quiet: int = 0  # points looked at since β changed
     tried: bool = False  # the worst pair of all was given to a QP, in vain
     pairs: int = 0
-    told: Told = field(default_factory=Told)
+    report: Report = field(default_factory=Report)
 
 
 def story(problem: Problem, state: State) -> Step:
-    """What the last unit did, told by the numbers that it left."""
-    told = state.told
-    if not told.chunk:
+    """The last unit in words, from the numbers of its report."""
+    report = state.report
+    if not report.chunk:
         return Step("Nothing done yet.")
     known = state.support
     b = 0.0
     if known.size:
         part = restricted(problem, known)
         b = model_of(part, state.beta[known], state.gradient[known]).bias
-    numbers = {**told._asdict(), "b": b}
-    looked = f"Chunk {told.chunk}: {counted(told.looked, 'point')} looked at"
-    if not told.members:
+    numbers = {**report._asdict(), "b": b}
+    looked = f"Chunk {report.chunk}: {counted(report.looked, 'point')} looked at"
+    if not report.members:
         words = (
             f"{looked}, all within their margin condition; "
             f"{state.quiet} since the coefficients last changed."
         )
         return Step(words, numbers)
-    if told.looked:
-        verb = "joins" if told.outside == 1 else "join"
+    if report.looked:
+        verb = "joins" if report.outside == 1 else "join"
         words = (
-            f"{looked}, {told.outside} outside the margin condition {verb} "
-            f"{counted(told.before, 'support vector')}"
+            f"{looked}, {report.outside} outside the margin condition {verb} "
+            f"{counted(report.before, 'support vector')}"
         )
     elif not state.looked:
-        words = f"After chunk {told.chunk}: the worst pair of all is given one more try"
+        words = f"After chunk {report.chunk}: the worst pair of all is given one more try"
     else:
-        words = f"Chunk {told.chunk} goes on"
-    words += f"; the QP of {counted(told.members, 'point')}"
-    if told.pairs:
+        words = f"Chunk {report.chunk} goes on"
+    words += f"; the QP of {counted(report.members, 'point')}"
+    if report.pairs:
         words += (
-            f" took {counted(told.pairs, 'pair')} and raised the dual by "
-            f"{told.gain:.3g} to {told.dual:.8g}"
+            f" took {counted(report.pairs, 'pair')} and raised the dual by "
+            f"{report.gain:.3g} to {report.dual:.8g}"
         )
     else:
         words += " changed nothing"
-    words += f"; {counted(told.support, 'support vector')} retained. New b = {b:.4g}."
+    words += f"; {counted(report.support, 'support vector')} retained. New b = {b:.4g}."
     return Step(words, numbers, tuple(state.subset.tolist()))

@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from maxmargin.solvers.step import Step
 
 _DOUBLE = np.dtype(np.float64)
-_INNER = 0.25  # of tol: violation to which a QP is solved
-_CHEAP = 1 << 22  # operations that measure() may spend on a gradient
+_INNER = 0.25  # policy: share of tol, the violation to which a QP is solved
+_CHEAP = 1 << 22  # policy: operations that measure() may spend on a gradient
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,13 @@ class Chunking(Steppable):
     def measure(self, problem: Problem, state: State) -> Measures:
         """The dual is always known, from the support vectors.
 
-        Primal and violation take the gradients of all points: they are told when those
+        Primal and violation take the gradients of all points: they are known when those
         are known or cheap, and are infinite otherwise.
         """
         support = int(np.count_nonzero(state.beta))
         work = problem.n * support * max(1.0, problem.gram.cost)
         if not self._complete(problem, state) and work > _CHEAP:
-            return Measures(np.inf, state.told.dual, np.inf)
+            return Measures(np.inf, state.report.dual, np.inf)
         return problem.measures(self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
@@ -159,7 +159,7 @@ class Chunking(Steppable):
         return model_of(problem, state.beta.copy(), gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
-        """The last chunk: who was outside the margin condition, and the QP."""
+        """The last chunk: the points outside the margin condition, and the QP."""
         return story(problem, state)
 
     def n_iter(self, state: State) -> int:
@@ -169,7 +169,7 @@ class Chunking(Steppable):
     # -- one unit -------------------------------------------------------------------
 
     def _unit(self, problem: Problem, state: State) -> Status:
-        state.told = state.told._replace(
+        state.report = state.report._replace(
             looked=0, outside=0, members=0, pairs=0, gain=0.0, bytes=0
         )
         if not state.solving:
@@ -181,7 +181,7 @@ class Chunking(Steppable):
         return Status.RUNNING if state.quiet < problem.n else self._judge(problem, state)
 
     def _consider(self, problem: Problem, state: State) -> None:
-        """Steps 4 and 5: look at the next chunk, find who is outside."""
+        """Steps 4 and 5: check the next chunk, find the points outside."""
         n = problem.n
         points = (state.next + np.arange(min(self.chunk, n), dtype=np.intp)) % n
         state.next = (state.next + points.size) % n
@@ -196,7 +196,7 @@ class Chunking(Steppable):
         outside = points[self._outside(problem, state, points)]
         self._extend(problem, state, points)
         dual = self._dual(problem, state, support, state.gradient[support])
-        state.told = state.told._replace(
+        state.report = state.report._replace(
             chunk=state.chunks,
             looked=points.size,
             outside=outside.size,
@@ -242,12 +242,12 @@ class Chunking(Steppable):
         state.pairs += done
         state.moved += done
         kept = np.flatnonzero(beta)
-        told = state.told
-        state.told = told._replace(
+        report = state.report
+        state.report = report._replace(
             members=q, pairs=done, gain=gain,
             dual=self._dual(problem, state, subset, state.local), support=kept.size,
-            peak_members=max(told.peak_members, q), bytes=8 * q * q,
-            peak_bytes=max(told.peak_bytes, 8 * q * q),
+            peak_members=max(report.peak_members, q), bytes=8 * q * q,
+            peak_bytes=max(report.peak_bytes, 8 * q * q),
         )  # fmt: skip
         overlap = overlap_shown(problem, state.beta, subset, state.local)
         if overlap or code == _pairs.UNBOUNDED:

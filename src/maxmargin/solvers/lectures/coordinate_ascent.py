@@ -65,7 +65,7 @@ _DOUBLE = np.dtype(np.float64)
 
 @njit
 def _loss(step, beta, slope, curvature, epsilon):
-    """What −W gains when β goes to β + step, the others fixed."""
+    """Change of −W when β goes to β + step, the others fixed."""
     kink = epsilon * (abs(beta + step) - abs(beta))
     return step * (slope + 0.5 * curvature * step) + kink
 

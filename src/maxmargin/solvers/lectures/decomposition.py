@@ -70,22 +70,22 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
 
-_SMALLEST, _LARGEST = 2, 1000  # allowed q
-_INNER = 0.1  # of tol: violation to which the last B are solved
-_EARLY = 0.01  # of the violation: to which those before are
-_ROUNDS = 30  # gradients computed anew that may disagree before the solver gives up
+_SMALLEST, _LARGEST = 2, 1000  # policy: least and largest q allowed
+_INNER = 0.1  # policy: share of tol, the violation to which the last B are solved
+_EARLY = 0.01  # policy: share of the violation, to which earlier B are solved
+_ROUNDS = 30  # policy: recomputed gradients that may disagree before it gives up
 
 
 class Phase(Enum):
-    """What the next unit begins with."""
+    """The beginning of the next unit."""
 
     GRADIENT = "compute the gradient of β from nothing"
     CHOOSE = "choose the next working set"
     SOLVE = "go on with the programme of the working set"
 
 
-class Told(NamedTuple):
-    """The numbers of the last unit; ``points`` are told apart, from the State."""
+class Report(NamedTuple):
+    """Numbers of the last unit; its ``points`` are read from the State."""
 
     set: int = 0
     members: int = 0
@@ -123,7 +123,7 @@ class State:
     violation: float = np.inf  # of ``gradient``
     claimed: bool = False  # that it is within tol, wherefore F is computed anew
     rounds: int = 0  # claims that did not hold
-    told: Told = field(default_factory=Told)
+    report: Report = field(default_factory=Report)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Decomposition(Steppable):
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of the last β whose gradient is complete; before the first, nothing."""
+        """Figures of the last β with a complete gradient; before the first, nothing."""
         if not state.started and state.beta.any():
             return Measures(np.inf, -np.inf, np.inf)
         beta = state.beta.copy()
@@ -213,24 +213,24 @@ class Decomposition(Steppable):
         return model_of(problem, state.beta.copy(), gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
-        """The last working set: who entered, why, and what it brought."""
-        told = state.told
+        """The last working set: its points, the reason for them, and the gain."""
+        report = state.report
         if not state.started and state.cursor == 0:
             return Step("Nothing done yet.")
         b = model_of(problem, state.beta, state.gradient).bias
-        numbers = {**told._asdict(), "b": b}
-        if not told.members:
+        numbers = {**report._asdict(), "b": b}
+        if not report.members:
             support = int(np.count_nonzero(state.beta))
-            words = f"No working set is needed: the violation is {told.violation:.3g}."
+            words = f"No working set is needed: the violation is {report.violation:.3g}."
             if state.phase is Phase.GRADIENT:
                 words = f"Gradient anew: {state.cursor} of {support} support vectors."
             return Step(words, numbers)
-        goes_on = " goes on" if state.set_pairs > told.pairs else ""
+        goes_on = " goes on" if state.set_pairs > report.pairs else ""
         words = (
-            f"Working set {told.set}{goes_on}: {told.members} points, {told.entered} of "
-            f"them new, for a violation of {told.violation:.3g}; "
-            + counted(told.pairs, "pair")
-            + f" raised the dual by {told.gain:.3g} to {told.dual:.8g}. "
+            f"Working set {report.set}{goes_on}: {report.members} points, "
+            f"{report.entered} of them new, for a violation of {report.violation:.3g}; "
+            + counted(report.pairs, "pair")
+            + f" raised the dual by {report.gain:.3g} to {report.dual:.8g}. "
             f"New b = {b:.4g}."
         )
         return Step(words, numbers, tuple(state.members.tolist()))
@@ -242,7 +242,7 @@ class Decomposition(Steppable):
     # -- one unit -------------------------------------------------------------------
 
     def _unit(self, problem: Problem, state: State) -> Status:
-        state.told = state.told._replace(members=0, entered=0, pairs=0, gain=0.0)
+        state.report = state.report._replace(members=0, entered=0, pairs=0, gain=0.0)
         if state.phase is Phase.GRADIENT:
             status = self._refresh(problem, state)
             if status is not Status.RUNNING or state.phase is Phase.GRADIENT:
@@ -267,8 +267,8 @@ class Decomposition(Steppable):
         state.started = state.exact = True
         state.phase = Phase.CHOOSE
         self._look(problem, state)
-        if not state.told.members:
-            state.told = state.told._replace(violation=state.violation)
+        if not state.report.members:
+            state.report = state.report._replace(violation=state.violation)
         if state.violation <= self.tol:
             return Status.CONVERGED
         # F had drifted from K·β. If that happens time and again, rounding exceeds tol.
@@ -292,8 +292,8 @@ class Decomposition(Steppable):
         state.beta[members] = beta
         state.pairs += done
         state.set_pairs += done
-        state.told = state.told._replace(
-            members=q, pairs=done, gain=gain, dual=state.told.dual + gain
+        state.report = state.report._replace(
+            members=q, pairs=done, gain=gain, dual=state.report.dual + gain
         )
         if code == _pairs.UNBOUNDED:
             return Status.UNBOUNDED
@@ -336,7 +336,7 @@ class Decomposition(Steppable):
         wanted = max(wanted, _INNER * self.tol)
         state.stop_at = attainable(wanted, state.gradient)
         state.phase = Phase.SOLVE
-        state.told = state.told._replace(
+        state.report = state.report._replace(
             set=state.sets, entered=entered, violation=state.violation
         )
 
@@ -346,7 +346,7 @@ class Decomposition(Steppable):
             raise NumericalError(OVERFLOW)
         state.violation = violation(problem, state.beta, state.gradient)
         dual = dual_value(problem, state.beta, state.gradient) + 0.0  # for −0
-        state.told = state.told._replace(dual=dual)
+        state.report = state.report._replace(dual=dual)
 
     def _fold(self, problem: Problem, state: State, gradient: Vector) -> None:
         """The changes of B into ``gradient``."""

@@ -67,13 +67,13 @@ def _shuffle(order, seed, epoch):
 
 @njit
 def _walk(
-    y, odds, strength, score, counts, order, anew, table, slot, counters, told, last
+    y, odds, strength, score, counts, order, anew, table, slot, counters, report, last
 ):
     """Steps up to ``last``; returns a point whose kernel row is missing, or −1.
 
     ``score[i]`` = Σ_j c_j y_j k(x_j, x_i); ``odds`` is the cumulative sum of C,
     ``strength`` 1/λ, ``order`` that of this epoch unless points are drawn ``anew``,
-    ``told`` the last point, and its margin before the step.
+    ``report`` the last point, and its margin before the step.
     """
     n = score.size
     while counters[STEP] < last:
@@ -85,7 +85,7 @@ def _walk(
                 _shuffle(order, counters[SEED], epoch)
             # A grid of n shares, moved by another fraction in every epoch: by the golden
             # ratio, so that every point soon has its part however small its C is.
-            # Off the edges of the shares, where rounding would decide who is drawn.
+            # Off the edges of the shares, where rounding would decide the draw.
             moved = (uniform(counters[SEED], 0) + epoch * GOLDEN) % 1.0
             share = (order[k] + 0.001 + 0.998 * moved) / n
         i = min(n - 1, np.searchsorted(odds, share * odds[-1], side="right"))
@@ -98,7 +98,7 @@ def _walk(
             counts[i] += 1
             for j in range(n):
                 score[j] += y[i] * row[j]
-        told[0], told[1] = i, margin
+        report[0], report[1] = i, margin
         counters[STEP] = t
     return -1
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 POINT, CHANGED, BOUND_TOO, STEPS, EXAMINED, SEED = range(two.LOADED + 1, 7)
 # how _search ended; ≥ 0: the row it needs
 DONE, PAUSED, ENDLESS, SWEPT = -1, -2, -3, -4
-BY_ERROR, AMONG_FREE, AMONG_ALL = range(3)  # who chose the second point
+BY_ERROR, AMONG_FREE, AMONG_ALL = range(3)  # rule that chose the second point
 IN_FULL_SWEEP = 10  # added to it
 
 
@@ -205,7 +205,7 @@ class PlattSmo(PairSolver):
         return overlap_shown(problem, state.beta, np.arange(problem.n), state.F)
 
     def explain(self, problem: Problem, state: State) -> Step:  # noqa: ARG002
-        """The last pair, and who chose it."""
+        """The last pair, and the rule that chose it."""
         sweep, chosen = divmod(np.nan_to_num(state.record[CHOSEN_BY]), IN_FULL_SWEEP)
         partner = {
             BY_ERROR: "i has the largest |E_i − E_j| of the non-bound points.",

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 POINT, CHANGED, FRUITLESS, SWEEPS, STEPS, DRAWS, SEED = range(two.LOADED + 1, 8)
 SWEPT, PAUSED, UNBOUNDED = -1, -2, -3  # how _sweep ended; ≥ 0: the row it needs
 
-_SWEEPS = 1_000_000
+_SWEEPS = 1_000_000  # policy: sweeps at most, by default
 
 
 @njit

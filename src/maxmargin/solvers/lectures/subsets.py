@@ -1,4 +1,4 @@
-"""What solvers share that work on a few points at a time, all others held fixed."""
+"""Shared by solvers that work on a few points at a time, all others held fixed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
 
-SLICE = 1 << 25  # operations of one unit, where a step takes more than that
+SLICE = 1 << 25  # policy: operations of one unit, where a step takes more than that
 _DOUBLE = np.dtype(np.float64)
 
 
@@ -34,7 +34,7 @@ def gained(
     before: tuple[Vector, Vector],
     after: tuple[Vector, Vector],
 ) -> float:
-    r"""What the dual gained from changes of ``members`` alone.
+    r"""Gain of the dual from changes of ``members`` alone.
 
     .. math:: -\sum_k \Bigl[(\beta'_k - \beta_k)\bigl(\tfrac12(F_k + F'_k) + b\bigr)
               + \varepsilon(|\beta'_k| - |\beta_k|)\Bigr]
@@ -90,7 +90,7 @@ def pair_steps(
 
 
 def restricted(problem: Problem, points: Index) -> Problem:
-    """What concerns some points only: their p, boxes and sides (``gram`` is that of all).
+    """The problem of some points: their p, boxes and sides (``gram`` is that of all).
 
     Enough for prices, extremes and the dual value, in O(points) instead of O(n).
     """

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 NOWHERE, MOVES, UNBOUNDED = 0, 1, 2  # what try_pair found
 LOADED = 0  # the first counter of both: whether F is that of α
 
-# What a step tells, in the order of State.record.
+# The numbers of a step, in the order of State.record.
 FIELDS = (
     "i", "j", "y_i", "y_j", "E_i", "E_j", "L", "H", "eta", "alpha_i_before",
     "alpha_j_before", "alpha_j_unclipped", "alpha_i", "alpha_j", "b_before", "b1", "b2",
@@ -63,6 +63,7 @@ FIELDS = (
 ) = range(len(FIELDS))  # fmt: skip
 
 LEAST = 1e-12  # rounding: relative change of α_j that is a step
+# rounding: relative distance to a bound up to which α is at the bound
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
@@ -148,7 +149,7 @@ def apply_pair(alpha, F, y, ridge, record, row_i, row_j):
 
 
 class State(NamedTuple):
-    """What both of the lectures' SMOs remember.
+    """State of both SMOs of the lectures.
 
     ``F`` is E without b (the error cache); ``b`` an array of one; ``counters`` are the
     algorithm's own; ``record`` the last step, by :data:`FIELDS`.
@@ -177,7 +178,7 @@ def begin(
     n_counters: int,
     cache_bytes: int,
 ) -> State:
-    """α = 0 or that of ``warm``, whose F is computed by the first unit (:func:`load`)."""
+    """α = 0 or that of ``warm``; the first unit computes its F (:func:`load`)."""
     y, C = -problem.p, np.maximum(problem.upper, -problem.lower)
     margins = bool((np.abs(y) == 1.0).all()) and not problem.epsilon
     if problem.sums != (0.0,) or not margins:
@@ -230,10 +231,10 @@ def load(problem: Problem, state: State, tol: float) -> tuple[Any, ...]:
 
 
 class PairSolver(Steppable):
-    """What both solvers make of their State."""
+    """Base of both solvers: the model of a State."""
 
     def model(self, problem: Problem, state: State) -> Model:
-        """The model of α with the algorithm's own b, which the last step told."""
+        """The model of α with the algorithm's own b, as the last step set it."""
         F = state.F.copy()
         if not state.counters[LOADED]:
             add_products(problem, state.beta, F)
@@ -262,9 +263,9 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
     curved = numbers["eta"] > flatness(state.diagonal)
     clipped = not curved or numbers["alpha_j"] != numbers["alpha_j_unclipped"]
     numbers["clipped"] = clipped
-    told = {key: _short(value) for key, value in numbers.items()}
+    text = {key: _short(value) for key, value in numbers.items()}
     if curved:
-        how = f"the optimum {told['alpha_j_unclipped']} "
+        how = f"the optimum {text['alpha_j_unclipped']} "
         how += "is clipped to it" if clipped else "is inside"
     else:
         how = "η is not positive, so its better end is taken"
@@ -278,11 +279,11 @@ def pair_story(state: State, violator: str, when: str, partner: str) -> Step:
     words = (
         f"Pair (i, j) = ({i}, {j}), y = ({numbers['y_i']:+d}, {numbers['y_j']:+d}). "
         f"{when}: y_{violator}·E_{violator} = {_short(pull)} and α_{violator} = "
-        f"{told[f'alpha_{violator}_before']}, so α_{violator} {side}; {partner} Errors "
-        f"E_i = {told['E_i']}, E_j = {told['E_j']}; η = {told['eta']}; α_j may be in "
-        f"[L, H] = [{told['L']}, {told['H']}], and {how}. α_i "
-        f"{told['alpha_i_before']} → {told['alpha_i']}, α_j {told['alpha_j_before']} → "
-        f"{told['alpha_j']}, b {told['b_before']} → {told['b']} ({chosen}); the dual "
+        f"{text[f'alpha_{violator}_before']}, so α_{violator} {side}; {partner} Errors "
+        f"E_i = {text['E_i']}, E_j = {text['E_j']}; η = {text['eta']}; α_j may be in "
+        f"[L, H] = [{text['L']}, {text['H']}], and {how}. α_i "
+        f"{text['alpha_i_before']} → {text['alpha_i']}, α_j {text['alpha_j_before']} → "
+        f"{text['alpha_j']}, b {text['b_before']} → {text['b']} ({chosen}); the dual "
         f"rises by {numbers['gain']:.3g}."
     )
     return Step(words, numbers, (i, j))

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Flags as Mask
     from maxmargin._arrays import Matrix, Vector
 
-_SNAP = 1e-6  # of the width of a box: nearer to its end is at its end
-_RANK = 1e-13  # of the largest singular value: less is a direction that Q does not see
-_ROUNDS = 25  # of solving the free ones again that may be had in any case; 1 is usual
-_MOST_ROUNDS = 500  # and as long as the cubes of their numbers add up to less than
+_SNAP = 1e-6  # policy: share of a box's width within which β is moved to its end
+_RANK = 1e-13  # rounding: share of the largest singular value that counts as 0
+_ROUNDS = 25  # policy: solves for the free points that are always allowed; 1 is usual
+_MOST_ROUNDS = 500  # policy: … and while the cubes of their numbers sum to less than
 _WORK = 5e8
-_BALANCED = 1e-12  # |Σβ − t|/Σ|β| of an answer that may be taken
-_ROUNDING = 1e-15  # relative, of one F
+_BALANCED = 1e-12  # rounding: |Σβ − t|/Σ|β| up to which an answer is accepted
+_ROUNDING = 1e-15  # rounding: relative error of one F
 
 
 def snapped(problem: Problem, beta: Vector) -> Vector:
@@ -121,7 +121,7 @@ def resolved(
         if imbalance(problem, beta) > _BALANCED:
             if careful:
                 break
-            # Too many left at once, and nobody can carry what is missing now.
+            # Too many left at once, and no point is left to make up the sum.
             (beta, low, high), careful = kept, True
             continue
         F = Q @ beta + problem.p
@@ -146,7 +146,7 @@ def resolved(
 def _moved(
     beta: Vector, delta: Vector, low: Vector, high: Vector, careful: bool
 ) -> tuple[Vector, Mask]:
-    """β + δ within the pieces, and who came to an end of its own; careful: the first."""
+    """β + δ within the pieces, and the points at an end; careful: only the first."""
     free = low < high
     new = beta + delta
     left = free & ((new <= low) | (new >= high))
@@ -161,7 +161,7 @@ def _moved(
 
 
 def _wishes(problem: Problem, beta: Vector, F: Vector) -> tuple[Vector, Vector]:
-    """What every β gains by rising and by falling, per unit, given the intercepts."""
+    """Gain of every β by rising and by falling, per unit, given the intercepts."""
     model = model_of(problem, beta, F)
     b = np.array([model.bias + model.split, model.bias - model.split])[problem.side]
     rise, fall = scores(problem, beta, F)

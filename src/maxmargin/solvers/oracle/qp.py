@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Matrix, Vector
 
 _DOUBLE = np.dtype(np.float64)
-_TIGHT = 1e-10  # Clarabel's tolerances; it usually ends well below
+_TIGHT = 1e-10  # policy: Clarabel's tolerances; it usually ends well below
 _DEFAULT_LIMIT = 200  # Clarabel's own; a programme that is solved takes 10 to 40
-_INDEFINITE = 1e-8  # of the largest K[i, i]: a negative eigenvalue that is no rounding
+_INDEFINITE = 1e-8  # rounding: −eigenvalue / largest K[i, i]; above, K is indefinite
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class State:
 
 
 class Answer(NamedTuple):
-    """What Clarabel hands back."""
+    """The answer of Clarabel."""
 
     beta: Vector
     said: str
@@ -148,7 +148,7 @@ class QuadraticProgram(Steppable):
         return model_of(problem, state.beta.copy(), gradient)
 
     def explain(self, problem: Problem, state: State) -> Step:
-        """What Clarabel did, what was set to a bound, and what solving again gained."""
+        """Clarabel's work, the β set to a bound, and the gain of solving again."""
         if not state.done:
             return Step("Nothing done yet.")
         inside = problem.lower < problem.upper
@@ -268,7 +268,7 @@ def _refuse_indefinite(problem: Problem, Q: Matrix) -> None:
     """An interior-point method needs a convex programme.
 
     Q + δI has a Cholesky factor when no eigenvalue is below −δ, at a tenth of the cost
-    of the eigenvalues; those are computed only to be told.
+    of the eigenvalues, which only the message needs.
     """
     largest = float(np.abs(problem.diagonal).max(initial=0.0))
     delta = _INDEFINITE * (largest or float(np.abs(Q).max(initial=0.0)))

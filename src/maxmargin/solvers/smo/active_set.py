@@ -12,7 +12,7 @@ Update. With f the n free points and one column of A for each sum, solve
 
 by Cholesky's factor; λ is what rounding of K amounts to, more where the factor fails. Go
 along δ. Where a β meets its bound (or 0, the kink of |β|) it stays there, and δ becomes
-the way to the minimum without it: with H the inverse on the sums, h its column of that
+the step to the minimum without it: with H the inverse on the sums, h its column of that
 point k,
 
 .. math:: \delta \leftarrow \delta - h\,\delta_k/h_k,\qquad H \leftarrow H - hh^\top/h_k.
@@ -53,17 +53,17 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.problem import Problem
 
-_WORSE, _FACTORS = 5.0, 4  # λ, first √n of K's rounding, grows by this; factors tried
-_PASSES = 4  # ways gone with one factor
-_SLOW = 0.5  # of the violation of the free ones, that another way must leave behind
-_NEAR = 0.1  # of the violation aimed at: near enough
-_COLUMNS = 16  # of H that are solved for at a time
-_LEAVE, _PART = 128, 6  # points that may leave: so many, or this part of them
-_ROUNDING = 1e-10  # of K, at least: H would be all rounding
-_OFF = 1e-14  # of Σ|β|, that a sum may be off
-_SINGULAR = 1e-9  # of a diagonal value of H, that is left of it when rounding took over
-_FLOPS = 9.0  # of the factor, in the time that a pair step takes for a point of a sweep
-_CALL = 3e6  # points of sweeps, in the time of the calls around it
+_WORSE, _FACTORS = 5.0, 4  # policy: growth of λ after a failed factor; factors tried
+_PASSES = 4  # policy: steps with one factor
+_SLOW = 0.5  # policy: share of the free points' violation that a step may leave
+_NEAR = 0.1  # policy: share of the violation aimed at that ends the steps
+_COLUMNS = 16  # policy: columns of H solved for at a time
+_LEAVE, _PART = 128, 6  # policy: 128 points may leave, or a sixth of them
+_ROUNDING = 1e-10  # rounding: least relative λ; below it H is all rounding
+_OFF = 1e-14  # rounding: share of Σ|β| by which a sum may be off
+_SINGULAR = 1e-9  # rounding: share of H_kk that must be left after corrections
+_FLOPS = 9.0  # policy: operations of the factor in the time of one point of a sweep
+_CALL = 3e6  # policy: points of sweeps in the time of the calls around a step
 _DONE, _WANTS, _FULL = 0, 1, 2
 
 
@@ -91,7 +91,7 @@ def _columns_times(K, q, points, d, out):
 
 @inlined
 def _first_end(z, delta, low, high):
-    """How much of delta can be gone, at most all of it, and who meets an end there."""
+    """Share of delta to the first end, at most 1, and the point that meets it, or −1."""
     share, k = 1.0, -1
     for i in range(z.size):
         d = delta[i]
@@ -103,7 +103,7 @@ def _first_end(z, delta, low, high):
 
 @njit(allocates=False)
 def _walk(z, delta, low, high, slot, columns, gone, left, count):
-    """Go along delta, in place, leaving out who meets an end: (how it ended, count, who).
+    """Go along delta, in place; points that meet an end leave: (code, count, point).
 
     ``slot`` tells which of ``columns`` is the one of a point (−1: none), ``gone`` has
     the h/√h_k of those that left, ``left`` is True for them.
@@ -144,7 +144,7 @@ def _walk(z, delta, low, high, slot, columns, gone, left, count):
 
 
 class Way(NamedTuple):
-    """What a step did: points moved, what the dual gained, its operations."""
+    """Result of a step: points moved, gain of the dual, operations."""
 
     moved: int
     gain: float
@@ -173,7 +173,7 @@ def _leavers(n: int) -> int:
 
 
 def operations(n: int, q: int) -> float:
-    """What a step on n free points of q is counted for, in points of sweeps."""
+    """Cost of a step on n free points of q, in points of sweeps."""
     return _CALL + n**3 / (3.0 * _FLOPS) + 4.0 * n * n + 2.0 * n * q
 
 
@@ -182,8 +182,8 @@ def scratch_size(n: int) -> int:
     return n * (n + _leavers(n) + _COLUMNS)
 
 
-class _Face(NamedTuple):
-    """The free points as they are before a step, and the ends of where they may go."""
+class _FreePoints(NamedTuple):
+    """The free points before a step, and the ends of their segments."""
 
     K: NDArray[Any]
     q: int
@@ -195,7 +195,7 @@ class _Face(NamedTuple):
     sums: Matrix  # one column of 0 and 1 for each
 
     def change(self, z: Vector) -> Vector:
-        """What F becomes more by when the free ones move to z, for all of W."""
+        """Change of F on all of W when the free points move to z."""
         out = np.empty(self.q)
         _columns_times(self.K, self.q, self.points, z - self.beta, out)
         return out
@@ -204,20 +204,20 @@ class _Face(NamedTuple):
 class _Inverse:
     """H of the free points, by the factor of K_ff + λI in the front of ``scratch``."""
 
-    def __init__(self, face: _Face, jitter: float, scratch: Vector) -> None:
-        n = face.points.size
+    def __init__(self, free: _FreePoints, jitter: float, scratch: Vector) -> None:
+        n = free.points.size
         square = scratch[: n * n].reshape(n, n)
         self.failed, self.tried = 1, 0
         while self.failed and self.tried < _FACTORS:
-            _lower_triangle(face.K, face.points, jitter, square)
+            _lower_triangle(free.K, free.points, jitter, square)
             # The lower triangle by rows is the upper one by columns, as Fortran has it.
             self._upper, self.failed = dpotrf(square.T, clean=0, overwrite_a=1)
             self.tried += 1
             jitter *= _WORSE
-        self._sums = face.sums
-        if not self.failed and face.sums.size:
-            self._border = dpotrs(self._upper, face.sums)[0]
-            self._small = np.linalg.inv(face.sums.T @ self._border)
+        self._sums = free.sums
+        if not self.failed and free.sums.size:
+            self._border = dpotrs(self._upper, free.sums)[0]
+            self._small = np.linalg.inv(free.sums.T @ self._border)
 
     def times(self, right: Any) -> Any:
         """H·right; right has one column or several, in Fortran's order."""
@@ -266,25 +266,25 @@ def solve_free(
     slope = F[points] + problem.epsilon * np.sign(start)
     present = [s for s in range(len(problem.sums)) if (side == s).any()]
     sums = np.asfortranarray([side == s for s in present], float).T
-    face = _Face(K, q, points, slope, start, low, high, sums)
+    free = _FreePoints(K, q, points, slope, start, low, high, sums)
     largest = float(np.abs(np.diagonal(K)[points]).max())
     jitter = max(noise, _ROUNDING) * float(np.sqrt(n)) * largest
     with one_blas_thread():
-        H = _Inverse(face, jitter, scratch)
+        H = _Inverse(free, jitter, scratch)
         cost = operations(n, q) * H.tried
         if H.failed:
             return Way(0, 0.0, cost, whole=False)
-        z, more, whole = _go(face, H, scratch, goal)
+        z, more, whole = _go(free, H, scratch, goal)
         cost += more
-        balanced = _balance(face, z)
-        d, change = z - start, face.change(z)
+        balanced = _balance(free, z)
+        d, change = z - start, free.change(z)
         rise, curvature = -float(slope @ d), float(d @ change[points])
     if not (balanced and 0.0 < rise < np.inf and curvature < np.inf):
         return Way(0, 0.0, cost, whole=False)
     share = 1.0 if curvature <= rise else rise / curvature
     if share < 1.0:
         z = np.clip(start + share * d, low, high)
-        change = face.change(z)
+        change = free.change(z)
     beta[points] = z
     F += change
     gain = share * (rise - 0.5 * share * curvature)
@@ -292,14 +292,14 @@ def solve_free(
 
 
 def _go(
-    face: _Face, H: _Inverse, scratch: Vector, goal: float
+    free: _FreePoints, H: _Inverse, scratch: Vector, goal: float
 ) -> tuple[Vector, float, bool]:
-    """Where the ways end, the operations beyond those expected, whether all was gone."""
-    n = face.points.size
+    """The end of the steps, operations beyond those expected, whether none was cut."""
+    n = free.points.size
     gone, columns = np.split(
         scratch[n * n : scratch_size(n)].reshape(-1, n), [_leavers(n)]
     )
-    z, left, now = face.beta.copy(), np.zeros(n, bool), face.slope
+    z, left, now = free.beta.copy(), np.zeros(n, bool), free.slope
     code, count, asked, before, ways = _WANTS, 0, 0, np.inf, 0
     while ways < _PASSES:
         ways += 1
@@ -308,22 +308,22 @@ def _go(
         slot = np.full(n, -1, np.intp)
         while True:
             code, count, who = _walk(
-                z, delta, face.low, face.high, slot, columns, gone, left, count
+                z, delta, free.low, free.high, slot, columns, gone, left, count
             )
             if code != _WANTS:
                 break
-            asked += _fetch(face, H, z, delta, slot, columns, who)
-        now = face.slope + face.change(z)[face.points]
-        worst = _spread(now, left, face.sums)
+            asked += _fetch(free, H, z, delta, slot, columns, who)
+        now = free.slope + free.change(z)[free.points]
+        worst = _spread(now, left, free.sums)
         if code == _FULL or worst <= _NEAR * goal or worst > _SLOW * before:
             break
         before = worst
     more = 2.0 * n * n * asked / _FLOPS + 0.5 * count * count * n
-    return z, more + (ways - 1) * (4.0 * n * n + n * face.q), code == _DONE
+    return z, more + (ways - 1) * (4.0 * n * n + n * free.q), code == _DONE
 
 
 def _fetch(
-    face: _Face,
+    free: _FreePoints,
     H: _Inverse,
     z: Vector,
     delta: Vector,
@@ -331,8 +331,8 @@ def _fetch(
     columns: Matrix,
     who: int,
 ) -> int:
-    """Columns of H for ``who`` and those who would meet an end next; how many."""
-    room = np.where(delta > 0.0, face.high - z, z - face.low)
+    """Columns of H for point ``who`` and those that would meet an end next; how many."""
+    room = np.where(delta > 0.0, free.high - z, z - free.low)
     length = np.abs(delta)
     share = np.divide(room, length, out=np.full_like(room, np.inf), where=length > 0.0)
     share[who] = -1.0
@@ -347,7 +347,7 @@ def _fetch(
 
 
 def _spread(F: Vector, left: NDArray[np.bool_], sums: Matrix) -> float:
-    """The violation among those that have not left."""
+    """Violation of the points that have not left."""
     stay = ~left
     if not sums.size:
         return float(np.abs(F[stay]).max(initial=0.0))
@@ -355,17 +355,17 @@ def _spread(F: Vector, left: NDArray[np.bool_], sums: Matrix) -> float:
     return max((float(np.ptp(part)) for part in parts if part.size), default=0.0)
 
 
-def _balance(face: _Face, z: Vector) -> bool:
-    """Give back what rounding took from each sum; whether that could be done.
+def _balance(free: _FreePoints, z: Vector) -> bool:
+    """Repair the rounding of each sum; whether that could be done.
 
-    Whoever is inside takes its share of it by its room, and in the end the one with most.
+    Points inside share it by their room, and in the end the one with most takes the rest.
     """
-    low, high = face.low, face.high
+    low, high = free.low, free.high
     total = float(np.abs(z).sum())
-    for mine in face.sums.T:
+    for mine in free.sums.T:
         some = np.flatnonzero((mine > 0.0) & (low < z) & (z < high))
         for last in (False, False, True):
-            off = float(((z - face.beta) * mine).sum())
+            off = float(((z - free.beta) * mine).sum())
             room = (z - low if off > 0.0 else high - z)[some]
             room = np.where(np.isfinite(room), room, abs(off))
             if last and some.size:
@@ -375,6 +375,6 @@ def _balance(face: _Face, z: Vector) -> bool:
                 break
             move = np.copysign(min(1.0, abs(off) / whole), off) * room
             z[some] = np.clip(z[some] - move, low[some], high[some])
-        if not abs(float(((z - face.beta) * mine).sum())) <= _OFF * total:
+        if not abs(float(((z - free.beta) * mine).sum())) <= _OFF * total:
             return False
     return True

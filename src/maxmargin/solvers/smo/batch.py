@@ -48,7 +48,7 @@ class Group(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """β, F = Kβ − y, and what they are worth."""
+    """β, F = Kβ − y, and their figures."""
 
     beta: Vector
     gradient: Vector

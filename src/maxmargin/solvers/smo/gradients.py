@@ -1,11 +1,10 @@
-"""Gradients of the working-set solver: brought up to date, begun anew, looked at again.
+"""Gradients of the working-set solver: updated, computed anew, verified.
 
 Each is a sum over columns of K, done in slices: ``fresh`` is the gradient under
 construction of the points ``targets``, and ``cursor`` of the ``pending`` columns have
 gone into it. In the phase FOLD a column is multiplied by what its β has changed since the
-gradient in scope was true, otherwise by β itself. Points whose new gradient is known
-already, those that moved together on K_WW or were in focus until now, are ``told`` with
-it and cost no kernel value.
+gradient in scope was exact, otherwise by β itself. Points with a known new gradient (the
+members of W, or those in scope until now) are ``given`` and cost no kernel value.
 
 Verification: a gradient accumulated from float32 kernel values is wrong by some drift. It
 matters for two claims: that the violation is at most tol, which a few points near the
@@ -29,22 +28,22 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
 
-NOBODY = np.empty(0, np.intp), np.empty(0)  # is told a gradient
-_SHARP = 0.1  # policy: share of tol that W's own gradients may be wrong by
-_PANELS = 256  # policy: columns of a kernel product, fewer do not fill tiles well
-_WITNESSES = 16  # policy: support vectors that tell how wrong F is, whatever decides
+NO_POINTS = np.empty(0, np.intp), np.empty(0)  # no gradient is given
+_SHARP = 0.1  # policy: share of tol the error allowed in W's own gradients
+_PANELS = 256  # policy: columns of a kernel product; fewer fill tiles badly
+_WITNESSES = 16  # policy: support vectors that are verified in any case
 _VAGUE = 1e-6  # policy: relative error of the objective that is not accepted
 
 
-def bring_up(problem: Problem, state: State, told: Index, gradient: Vector) -> None:
-    """Begin to bring what β has changed to the gradients in scope.
+def bring_up(problem: Problem, state: State, given: Index, gradient: Vector) -> None:
+    """Begin to add the changes of β to the gradients in scope.
 
-    ``gradient`` is the new one of the points ``told``, all of them in scope.
+    ``gradient`` is the new one of the points ``given``, all of them in scope.
     """
     scope = scope_of(problem, state)
     unknown = np.ones(scope.points.size, bool)
-    unknown[scope.place[told]] = False
-    state.told, state.told_gradient = told.copy(), gradient.copy()
+    unknown[scope.place[given]] = False
+    state.given, state.given_gradient = given.copy(), gradient.copy()
     state.targets = scope.points[unknown]
     state.pending = np.flatnonzero(state.beta != scope.applied)
     state.fresh[: state.targets.size] = scope.gradient[unknown]
@@ -56,7 +55,7 @@ def sharp(state: State, tol: float) -> bool:
     """Whether W's own gradients, sums of all its steps, are as good as computed ones.
 
     Each step rounds them, relative to their distance from the centre; the errors of many
-    add up like their square root. Of all points nobody would keep better ones.
+    add up like their square root. Where W is all points, computed ones are needed.
     """
     if state.complete:
         return False
@@ -69,7 +68,7 @@ def sharp(state: State, tol: float) -> bool:
 def begin_anew(problem: Problem, state: State) -> None:
     """Begin the gradients of all points from nothing."""
     state.focus = None
-    state.told, state.told_gradient = NOBODY
+    state.given, state.given_gradient = NO_POINTS
     state.targets = np.arange(problem.n, dtype=np.intp)
     state.pending = np.flatnonzero(state.beta)
     state.fresh[:] = problem.p
@@ -110,7 +109,7 @@ def settle(problem: Problem, state: State) -> None:
     scope.gradient[scope.place[points]] = (
         state.fresh[: points.size] + problem.ridge[points] * change[points]
     )
-    scope.gradient[scope.place[state.told]] = state.told_gradient
+    scope.gradient[scope.place[state.given]] = state.given_gradient
     scope.applied[:] = state.beta
     state.phase = Phase.SELECT
 
@@ -124,8 +123,8 @@ def deciding_points(problem: Problem, beta: Vector, F: Vector, slack: float) -> 
     """Points whose price of rising or falling is within ``slack`` of violating.
 
     With a sum it is compared with the extremes of the other kind, without one with 0.
-    Some support vectors are always among them: where nobody is near, a wrong F would
-    be believed without a look.
+    Some support vectors are always among them: where no point is near, a wrong F would
+    go unnoticed.
     """
     up, low = scores(problem, beta, F)
     if problem.sums:

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
 
 CONVERGED, PAUSED, STUCK, UNBOUNDED = 0, 1, 2, 3
-# Relative rounding error of kernel values
+# rounding: relative error of kernel values
 SINGLE_NOISE, DOUBLE_NOISE = 1e-7, 1e-12
 
 SCRATCH = 3 * LANES + 4  # numbers of working memory, above four for every point
-_BLOCK = 64  # a sweep of single points keeps the best of a block, then looks for it there
+_BLOCK = 64  # policy: points of a block; a sweep keeps the best block, then searches it
 _FAST = {"nnan", "nsz", "reassoc", "contract", "arcp"}
 
 
@@ -167,8 +167,8 @@ def _pair_step(i, j, gain, curvature, beta, lower, upper, epsilon):
 
 
 @inlined
-def _tell(last, i, j, t, price, gain, curvature):
-    """Note a step: who, how far, the slope at its start, and what the dual gained."""
+def _note_step(last, i, j, t, price, gain, curvature):
+    """Note a step: points, length, gain of the dual, and the slope at its start."""
     last[0], last[1], last[2], last[3] = i, j, t, t * (gain - 0.5 * curvature * t)
     last[4], last[5], last[6] = price, gain, curvature
     last[7] += last[3]
@@ -186,7 +186,7 @@ def move_pairs(block, stop_at, limit, space, done, last):
 
     With two sums each side has masks of its own, in which the points of the other may not
     move. ``space`` is scratch; ``done[0]`` returns the number of steps, ``last`` what
-    :func:`_tell` noted of the last one, and the result is a code.
+    :func:`_note_step` noted of the last one, and the result is a code.
     """
     K, F, beta, lower, upper, epsilon, sums, side, diagonal, noise = block
     n_sums, q = len(sums), beta.size  # the first is a constant: compiled for each
@@ -229,7 +229,7 @@ def move_pairs(block, stop_at, limit, space, done, last):
             return STUCK
         if t == np.inf:
             return UNBOUNDED
-        _tell(last, i, j, t, price, gain, curvature)
+        _note_step(last, i, j, t, price, gain, curvature)
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         _set_mask(j, beta, lower, upper, epsilon, up, low)
         first = _sweep(F, t, row_i, K[j][:q], masks[0, 0], masks[0, 1], found[0], lanes)
@@ -301,7 +301,7 @@ def _move_singles(block, stop_at, limit, space, done, last):
         if new == beta[i]:
             return STUCK
         price = rise if t > 0.0 else fall
-        _tell(last, i, -1, t, price, -price, curvature)
+        _note_step(last, i, -1, t, price, -price, curvature)
         beta[i] = new
         _set_mask(i, beta, lower, upper, epsilon, up, low)
         i = _sweep_single(F, t, K[i][:q], diagonal, floor, up, low, found)
@@ -358,13 +358,13 @@ def move(
     limit : int
         Steps at most.
     centre : float or ndarray of shape (q,)
-        What gradients that decide are near to, at most one number for each sum.
+        Value near the gradients that decide, at most one number for each sum.
     last : ndarray of shape (8,) or None
         Written to if any step was done: the points i, j of the last one (j = −1 where
         single points move), how far they moved, what the dual gained, the price F_i of
         rising, the slope F_j − F_i, the curvature, and what all steps together gained.
     """
-    told = np.zeros(8)
+    report = np.zeros(8)
     done = np.zeros(1, np.int64)
     single = K.dtype == np.float32
     local = (F - centre).astype(np.float32) if single else F
@@ -374,12 +374,12 @@ def move(
     )  # fmt: skip
     space = np.empty(4 * members.size + SCRATCH, K.dtype)
     run = move_pairs if problem.sums else _move_singles
-    code = run(block, stop_at, limit, space, done, told)
+    code = run(block, stop_at, limit, space, done, report)
     if single:
         F[:] = local + centre
     if last is not None and done[0]:
-        i, j = int(told[0]), int(told[1])
-        last[:] = told
+        i, j = int(report[0]), int(report[1])
+        last[:] = report
         if single:
             last[4] += np.broadcast_to(centre, F.shape)[i]
         last[:2] = members[i], members[j] if j >= 0 else -1

@@ -32,7 +32,7 @@ BINS = 1024  # of merits, when the worst are sought
 
 
 def whole_matrix(problem: Problem, state: State) -> NDArray[Any] | None:
-    """The kernel matrix of all points, if W is everything and somebody keeps it."""
+    """The kernel matrix of all points, if W is everything and the Gram keeps it."""
     if not state.complete or problem.ridge.any():
         return None
     if not np.array_equal(state.members, np.arange(problem.n)):
@@ -46,8 +46,8 @@ def exchange(
     """Satisfied members leave W, the worst violators in scope enter.
 
     F is relative to the middle of the violated interval. The worst come first; the
-    others are taken evenly from all violators, for the worst ones are often neighbours
-    that want the same. Returns how much every point in scope violates.
+    others are taken evenly from all violators, for the worst ones are often similar.
+    Returns how much every point in scope violates.
     """
     merit, falls = np.empty(F.size), np.empty(F.size, bool)
     if _takes_all(problem, state):
@@ -95,7 +95,7 @@ class _Door(NamedTuple):
 
 
 def admits_all(n: int, cost: float) -> bool:
-    """Whether n points are few enough to be solved as one block, whoever keeps it."""
+    """Whether n points are few enough to be solved as one block."""
     return n <= (_FEW_CHEAP if cost <= CHEAP else _FEW)
 
 

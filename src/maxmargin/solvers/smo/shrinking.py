@@ -1,13 +1,13 @@
-"""Whose gradients are kept up to date: all points, or those that can still matter.
+"""Shrinking: only points near the margin keep an up-to-date gradient.
 
-Bringing a step to the gradients of all n points is most of the work of a large fit, and
+Adding a step to the gradients of all n points is most of the work of a large fit, and
 most points lie far beyond the margin and stay there. Once the violation is v, the solver
-goes on with the points that violate, or are satisfied by less than a multiple of v, until
-their violation is a twentieth of v. Then the others are brought up to date in one go, and
-the next scope is chosen from what is true of all.
+goes on with the points that violate, or are satisfied by less than a multiple of v (the
+scope), until their violation is a twentieth of v. Then the other gradients are computed
+together, and the next scope is chosen from all points.
 
-This is shrinking (T. Joachims, 1999) of the points watched, not of those moved; a guess
-that was wrong costs time, never the answer, which is judged by all points.
+This shrinks the set of gradients, not that of variables as in T. Joachims, 1999. A wrong
+guess costs time, never the answer: all points are checked at the end.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
 
-_NEAR = 1.0  # violations within which a satisfied point is still watched
-_GOAL = 0.05  # of the violation, at which all points are looked at again
-_MANY = 2000  # points from which a scope pays
-_PART = 0.6  # of all points, that a scope has at most
+_NEAR = 1.0  # policy: violations within which a satisfied point stays in scope
+_GOAL = 0.05  # policy: share of the violation at which all points are checked again
+_MANY = 2000  # policy: least number of points that shrinking is used for
+_PART = 0.6  # policy: largest share of the points that shrinking may keep
 
 
 @dataclass(slots=True)
 class Scope:
-    """Points, and what selection needs to know of them.
+    """The points whose gradients are up to date, and their bounds.
 
     ``gradient`` is F at these points of the coefficients ``applied`` (of all points).
     """
@@ -44,10 +44,10 @@ class Scope:
     upper: Vector
     side: NDArray[np.uint8]
     place: Index  # of every point among ``points``; −1 outside
-    goal: float = 0.0  # violation at which all points are looked at again
+    goal: float = 0.0  # violation at which all points are checked again
 
     def middle(self, ends: Vector) -> Vector:
-        """Of the violated interval, for every point; 0 where there is no sum."""
+        """Middle of the violated interval, for every point; 0 where there is no sum."""
         middle: Vector = (0.5 * (ends[:, 0] + ends[:, 1]))[self.side]
         return middle
 

@@ -1,4 +1,4 @@
-"""What the working-set solver remembers between two slices of work."""
+"""State of the working-set solver between two slices of work."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Phase(Enum):
-    """What the next slice of work is."""
+    """The next slice of work."""
 
     REFRESH = "compute the gradient of a given β from nothing"
     SELECT = "measure the violation, choose the working set"
     SOLVE = "pair steps on the working set"
-    FACE = "its free points solved together"
+    TOGETHER = "its free points solved together"
     FOLD = "bring its changes to the gradients of all points"
     VERIFY = "compute gradients that decide anew, in float64"
 
@@ -37,7 +37,7 @@ class State:
     ``gradient`` is always F of ``applied``; ``beta`` runs ahead of ``applied`` while W
     is being solved, and while some points only are in ``focus``. A gradient under
     construction, ``fresh``, is that of the points ``targets``; ``cursor`` of the columns
-    ``pending`` have gone into it. With it, the points ``told`` get theirs.
+    ``pending`` have gone into it. The points ``given`` have a known new gradient.
     """
 
     # the problem's variables
@@ -56,16 +56,16 @@ class State:
     targets: Index
     pending: Index
     cursor: int = 0
-    told: Index = field(default_factory=lambda: np.empty(0, np.intp))
-    told_gradient: Vector = field(default_factory=lambda: np.empty(0))
+    given: Index = field(default_factory=lambda: np.empty(0, np.intp))
+    given_gradient: Vector = field(default_factory=lambda: np.empty(0))
     # where the solver stands
     phase: Phase = Phase.REFRESH
     size: int = 0
     iterations: int = 0
     began: int = 0  # iterations when W was chosen
-    swept: float = 0.0  # points that pair steps swept on this W, or since the last FACE
+    swept: float = 0.0  # points swept by pairs on this W, or since the last TOGETHER
     patience: float = 1.0  # how much longer than usual pairs have before the next
-    faced: int = 0  # points that the FACE of the last unit moved
+    moved_together: int = 0  # points that TOGETHER moved in the last unit
     idle: bool = False  # the last SOLVE moved nothing
     stop_at: float = 0.0  # violation at which SOLVE ends
     centre: Any = 0.0  # what deciding gradients of W are near to
@@ -76,7 +76,7 @@ class State:
     wide: bool = False  # float64 kernel values from here on
     rounds: int = 0  # verifications that failed
     verified: float = field(default=np.inf)  # violation of the last one that did
-    slack: float = 0.0  # how far from deciding the points left out of VERIFY are
+    slack: float = 0.0  # distance from deciding beyond which VERIFY leaves points out
     drift: float = 0.0  # largest error of F that was seen
     known: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     converged: bool = False
@@ -110,15 +110,15 @@ def story(problem: Problem, state: State, b: float) -> Step:
     if pair.points:
         total = pair["unit_gain"]
         words += f"This unit raised the dual by {total:.3g}, last by: {pair.words} "
-    elif state.faced:
+    elif state.moved_together:
         words += (
-            f"This unit solved free points of the working set together: {state.faced:,} "
-            f"moved, and the dual rose by {state.last[7]:.3g}. "
+            "This unit solved free points of the working set together: "
+            f"{state.moved_together:,} moved, and the dual rose by {state.last[7]:.3g}. "
         )
     words += "Verified." if state.converged else f"Next: {state.phase.value}."
-    together = {"moved": state.faced, "unit_gain": float(state.last[7])}
+    together = {"moved": state.moved_together, "unit_gain": float(state.last[7])}
     numbers = {
-        **(together if state.faced else pair.numbers),
+        **(together if state.moved_together else pair.numbers),
         "iterations": state.iterations,
         "working_set": state.size,
         "violation": state.violation,

@@ -1,11 +1,10 @@
-"""Whose turn it is on a working set: pair steps, or its free points together.
+"""When to take an active-set step instead of pair steps on a working set.
 
 Pairs begin. Free points are solved together (:mod:`maxmargin.solvers.smo.active_set`)
-once pairs have swept as many points on this W as that is counted for, as with skis that
-are rented until the rent is their price: W never takes much more than twice the better of
-the two. They wait longer after a step that failed, or in which more points met an end
-than may leave: pairs still do better then. Only operations are counted, so that results
-do not depend on clock, budget or threads.
+once pairs have swept as many points on this W as that step costs (the ski-rental rule):
+W never takes much more than twice the better of the two. Pairs have longer after a step
+that failed, or in which more points met a bound than may leave. Only operations are
+counted, so that results do not depend on clock, budget or threads.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ if TYPE_CHECKING:
     from maxmargin.problem import Problem
     from maxmargin.solvers.smo.state import State
 
-SLICE = 1 << 26  # operations of one unit
-_TIMES = 1.0  # a step, in pairs that come before it
-_LONGER, _LONGEST = 1.5, 64.0  # times that, after one that did not get through
+SLICE = 1 << 26  # policy: operations of one unit
+_TIMES = 1.0  # policy: cost of pair steps before a step, in costs of that step
+_LONGER, _LONGEST = 1.5, 64.0  # policy: growth of that after a cut step, and its limit
 _NEVER = 1 << 40
-_MOST = 4000  # free points: a step is one unit, and nobody can stop it for a second
-_FEWEST = 64  # pair steps of a call
+_MOST = 4000  # policy: free points of a step, a second that nothing can interrupt
+_FEWEST = 64  # policy: least pair steps of a call
 
 
 def pairs_of_a_slice(q: int) -> int:
@@ -43,8 +42,8 @@ def pairs_to_go(problem: Problem, state: State, limit: int, cache_bytes: int) ->
 
     Not of too many, nor where it could exceed ``limit`` steps in all or, beside K_WW,
     ``cache_bytes``; nor as long as W is everything and
-    :mod:`maxmargin.solvers.smo.batch` might solve it by pairs: who solves a problem must
-    not show in its bits.
+    :mod:`maxmargin.solvers.smo.batch` might solve it by pairs: both must give the same
+    bits.
     """
     members = state.working_set
     n, q = free_points(problem, members, state.beta[members]).size, members.size
@@ -71,6 +70,6 @@ def free_step(problem: Problem, state: State, K: NDArray[Any], noise: float) -> 
     )  # fmt: skip
     state.beta[members] = beta
     state.iterations += way.moved
-    state.faced, state.last[7] = way.moved, way.gain
+    state.moved_together, state.last[7] = way.moved, way.gain
     state.patience = 1.0 if way.whole else min(_LONGEST, _LONGER * state.patience)
     state.swept = min(0.0, operations(points.size, q) - way.cost)

@@ -73,15 +73,15 @@ if TYPE_CHECKING:
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-_EASED = 0.2  # of the violation, that W is solved to
-SOLVED = 1e-5  # of the violation, that float32 gradients of W can resolve
-_ROUNDS = 5  # verifications that may fail before float64 takes over
-_LAST_ROUND = 30  # … and in float64, before the solver gives up
-_FALL = 1e-4  # of the dual, relative, that is more than rounding does to a sum
-_ULP = 6e-8  # relative rounding of float32
-_TIGHT = 1e-6  # a tol that float32 kernel values do not reach
-_MOMENT = 1 << 20  # operations worth spending on an exact look
-_EXACT = 1 << 28  # operations worth spending on an exact gradient of an early stop
+_EASED = 0.2  # policy: share of the violation that W is solved to
+SOLVED = 1e-5  # rounding: share of the violation that float32 gradients can resolve
+_ROUNDS = 5  # policy: verifications that may fail before float64 takes over
+_LAST_ROUND = 30  # policy: … and in float64, before the solver gives up
+_FALL = 1e-4  # rounding: relative fall of the dual that float32 sums do not explain
+_ULP = 6e-8  # rounding: relative error of float32
+_TIGHT = 1e-6  # rounding: a tol that float32 kernel values do not reach
+_MOMENT = 1 << 20  # policy: operations that measure() may spend on an exact gradient
+_EXACT = 1 << 28  # policy: operations spent on an exact gradient of an early stop
 
 
 def _finite(worst: float) -> float:
@@ -148,21 +148,21 @@ class WorkingSetSmo(Steppable):
             Phase.REFRESH: self._fold,
             Phase.SELECT: self._select,
             Phase.SOLVE: self._solve,
-            Phase.FACE: self._face,
+            Phase.TOGETHER: self._active_set_step,
             Phase.FOLD: self._fold,
             Phase.VERIFY: self._fold,
         }
         for _ in range(budget):
-            state.last[:], state.faced = np.nan, 0
+            state.last[:], state.moved_together = np.nan, 0
             status = phases[state.phase](problem, state)
             if status is not Status.RUNNING:
                 return status
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
-        """Figures of ``applied``, the last β whose gradient is complete.
+        """Figures of ``applied``, the last β with a complete gradient.
 
-        Before the first one there is none, and nothing is known. Where an exact gradient
+        Before the first one nothing is known. Where an exact gradient
         takes a millisecond, they are those of the current β.
         """
         work = problem.n * np.count_nonzero(state.beta) * max(1.0, problem.gram.cost)
@@ -191,7 +191,7 @@ class WorkingSetSmo(Steppable):
         elif (moved := np.flatnonzero(beta != state.applied)).size:
             change = beta - state.applied
             gradient = gradient + problem.ridge * change
-            # In float64, which no store keeps: looking must not change what is kept.
+            # In float64, which no store keeps: measuring must not change what is kept.
             problem.gram.apply(everyone, moved, change[moved], gradient, DOUBLE)
         return model_of(problem, beta.copy(), gradient.copy())
 
@@ -254,7 +254,7 @@ class WorkingSetSmo(Steppable):
         return Status.RUNNING
 
     def _settle(self, problem: Problem, state: State) -> Status | None:
-        """What the gradients of all points decide; None: go on."""
+        """Decide by the gradients of all points; None: go on."""
         F = state.gradient
         if self._lost_ground(problem, state):
             self._widen(problem, state)
@@ -298,13 +298,13 @@ class WorkingSetSmo(Steppable):
             ):
                 return Status.UNBOUNDED
             if not self._pairs_to_go(problem, state):
-                state.phase = Phase.FACE
+                state.phase = Phase.TOGETHER
             return Status.RUNNING
         if state.complete and state.wide and self._is_solution(problem, state, K):
             return self._accept(state)
         known = members, state.local[:q]
         if not gradients.sharp(state, self.tol):
-            known = gradients.NOBODY
+            known = gradients.NO_POINTS
         gradients.bring_up(problem, state, *known)
         if state.complete and state.stop_at <= self.tol:
             # W's own gradients are those of all points, and good enough.
@@ -313,7 +313,7 @@ class WorkingSetSmo(Steppable):
             state.phase = Phase.SELECT
         return Status.RUNNING
 
-    def _face(self, problem: Problem, state: State) -> Status:
+    def _active_set_step(self, problem: Problem, state: State) -> Status:
         """The free points of W at once."""
         K, noise = self._block(problem, state)
         _turns.free_step(problem, state, K, noise)
@@ -343,7 +343,7 @@ class WorkingSetSmo(Steppable):
         if worst > self.tol:
             return False
         state.gradient[:], state.applied[:] = F, state.beta
-        state.violation, state.phase = worst, Phase.SELECT  # for who goes on from here
+        state.violation, state.phase = worst, Phase.SELECT  # for a run that goes on
         return True
 
     def _verified(self, problem: Problem, state: State) -> Status:
@@ -352,7 +352,7 @@ class WorkingSetSmo(Steppable):
         targets = state.targets
         exact = state.fresh[: targets.size]
         drift = float(np.abs(exact - F[targets]).max(initial=0.0))
-        state.drift = max(state.drift, drift)  # what the other points still have
+        state.drift = max(state.drift, drift)  # error left in the other points
         F[targets] = exact
         state.known[targets] = True
         state.violation = worst = _finite(violation(problem, state.applied, F))
