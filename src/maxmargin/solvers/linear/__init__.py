@@ -6,8 +6,8 @@
 - :mod:`~maxmargin.solvers.linear.l1`: the penalty ‖w‖₁.
 - :mod:`~maxmargin.solvers.linear.classes`: all classes in one problem.
 - :mod:`~maxmargin.solvers.linear.two_classes`: two classes in that problem, a hinge.
-- :mod:`~maxmargin.solvers.linear.stochastic`: steps on rows that are drawn.
-- :mod:`~maxmargin.solvers.linear.gram`: few rows, by the products of all of them.
+- :mod:`~maxmargin.solvers.linear.stochastic`: steps on random rows.
+- :mod:`~maxmargin.solvers.linear.gram`: few rows, by their products.
 - :mod:`~maxmargin.solvers.linear.through_weights`: linear kernels, by their weights.
 
 They take a :class:`~maxmargin.problem.LinearProblem` and hand back a

@@ -7,18 +7,20 @@ Update: that of :class:`~maxmargin.solvers.WorkingSetSmo`, whose tolerance bound
 violation. When it holds, w = X'β and the duality gap are computed; while the gap is too
 large, the run goes on with a tenth of the tolerance.
 
-Pairs crawl where rows are alike or columns of very different size. After 300 epochs of
-them Newton's methods go on from β with the rows of L, :math:`LL^\top = K`: the same rows
-in n columns (:attr:`maxmargin.design.operator.Design.turned`), and a v there is
+Pairs converge slowly where rows are alike or columns differ much in size. After 300
+epochs of them Newton's methods go on from β with the rows of L, :math:`LL^\top = K`: the
+same rows in n columns (:attr:`maxmargin.design.operator.Design.turned`), and a v there is
 :math:`w = X^\top L^{-\top}v` here. By then the two have cost about the same; 1500 × 1600
 rows of 20 directions and noise, hinge, C = 1: a gap of 0.7 after 1000 epochs of pairs,
 1e-5 with Newton's in 2 s.
 
-Stop: relative duality gap ≤ tol, that of w; where it is larger than Newton's own, of v,
-that one is taken down by tenths.
+Stop: relative duality gap of w ≤ tol; where it is larger than Newton's own gap, of v, the
+goal of Newton's is lowered by tenths.
 
 Cost: that of the kernel solver: n² products of rows at most, and one pass over the rows
 for every gap; Newton's, n³/3 for L and for every step.
+
+References: those of the solvers at work.
 """
 
 from __future__ import annotations
@@ -45,12 +47,12 @@ if TYPE_CHECKING:
     from maxmargin.design.operator import Design
     from maxmargin.solvers.step import Step
 
-_FIRST = 1e-2  # violation to begin with
-_FINER = 0.1
-_LEAST = 1e-10  # beyond which rounding decides
-_CRAWL = 300  # epochs of pairs that cost as much as Newton's method
-_MOST_ROWS = 4000  # that it is for
-_CLOSEST = 1e-15  # relative gap of Newton's that rounding allows
+_FIRST = 1e-2  # policy: violation that pairs aim at first
+_FINER = 0.1  # policy: factor of the next goal
+_LEAST = 1e-10  # rounding: least violation aimed at
+_CRAWL = 300  # policy: epochs of pairs before Newton's method; about as expensive as it
+_MOST_ROWS = 4000  # policy: rows at most for Newton's method
+_CLOSEST = 1e-15  # rounding: least relative gap that Newton's aims at
 
 
 class Turned(NamedTuple):
@@ -94,7 +96,7 @@ class GramSmo(Steppable):
     solves = LinearProblem
 
     def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
-        """That of the kernel solver."""
+        """Start the kernel solver."""
         if problem.lasso:
             msg = "GramSmo has the penalty l2 alone: use solver='auto' for penalty='l1'"
             raise InputError(msg)
@@ -145,7 +147,7 @@ class GramSmo(Steppable):
         return Status.RUNNING
 
     def _slice(self, problem: LinearProblem, state: State) -> Status:
-        """One unit of the kernel solver, and a look where it came to an end."""
+        """One unit of the kernel solver; compute the gap where it came to an end."""
         solver = self._solver(problem, state.tol)
         status = solver.advance(state.template, state.inner, 1)
         if status is not Status.RUNNING:
@@ -171,7 +173,7 @@ class GramSmo(Steppable):
         state.turned = Turned(newton.start(_there(problem), beta), self.tol)
 
     def _step(self, problem: LinearProblem, state: State, turned: Turned) -> Status:
-        """One Newton step, and a look where its own gap is small enough."""
+        """One Newton step; compute the gap of w where its own is small enough."""
         newton = self._newton(state, turned.goal)
         status: Status = newton.advance(_there(problem), turned.state, 1)
         if status is Status.RUNNING:
@@ -211,7 +213,7 @@ class GramSmo(Steppable):
         )
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """What the solver at work did."""
+        """Describe the last unit of the solver at work."""
         if state.turned is not None:
             newton = self._newton(state, state.turned.goal)
             step: Step = newton.explain(_there(problem), state.turned.state)
@@ -219,14 +221,14 @@ class GramSmo(Steppable):
         return self._solver(problem, state.tol).explain(state.template, state.inner)
 
     def ran(self, state: State) -> str:
-        """Pairs alone, or Newton's method after them."""
+        """Name pairs alone, or Newton's method after them."""
         if state.turned is None:
             return type(self).__name__
         newton = self._newton(state, state.turned.goal)
         return f"{type(self).__name__}, then {type(newton).__name__}"
 
     def n_iter(self, state: State) -> int:
-        """Epochs of n pair steps, begun, and Newton steps."""
+        """Epochs of n pair steps begun, and Newton steps."""
         if state.turned is None:
             return _epochs(state)
         newton = self._newton(state, state.turned.goal)
@@ -234,7 +236,7 @@ class GramSmo(Steppable):
 
 
 def _epochs(state: State) -> int:
-    """Of n pair steps, begun."""
+    """Epochs of n pair steps begun."""
     return -(-int(state.inner.iterations) // state.template.n)
 
 

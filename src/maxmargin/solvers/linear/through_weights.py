@@ -7,17 +7,19 @@ tube or the square of one.
 Update: that of a linear machine with a free intercept, the same problem: proximal Newton
 (:mod:`maxmargin.solvers.linear.newton.proximal_newton`) for losses with a kink, Newton
 (:mod:`maxmargin.solvers.linear.newton.newton`) for squares. Whenever it has closed the
-gap that it aimed at, :math:`F = p + X(X^\top\beta)` tells the violation; while that is
-above tol, it goes on to a tenth of the gap.
+gap that it aimed at, the violation is computed from :math:`F = p + X(X^\top\beta)`;
+while that is above tol, the solver goes on to a tenth of the gap.
 
-Where rounding ends it early, and where there are few rows, many columns, an open box, two
-sums, or a β to start from, the rest is left to
-:class:`~maxmargin.solvers.smo.working_set.WorkingSetSmo`.
+:class:`~maxmargin.solvers.smo.working_set.WorkingSetSmo` takes over where rounding ends
+this early. It has all the work where there are few rows, many columns, an open box, two
+sums, or a β to start from.
 
 Stop: violation ≤ tol.
 
 Cost: 20 to 100 steps of n·d instead of n·(support vectors)·d. Memory: d², and a few
 numbers a row.
+
+References: those of the three solvers.
 """
 
 from __future__ import annotations
@@ -43,14 +45,15 @@ from maxmargin.solvers.wrapped import Wrapped
 if TYPE_CHECKING:
     from maxmargin.problem import Measures
 
-FEW = 5000  # rows up to which kernel values cost nothing
-WIDE = 300  # columns
-_FIRST, _TIGHTER, _LAST = 1e-5, 0.1, 1e-14  # relative gaps that it aims at
+FEW = 5000  # policy: rows; with so many or fewer kernel values are cheap
+WIDE = 300  # policy: columns at most
+_FIRST, _TIGHTER = 1e-5, 0.1  # policy: first relative gap aimed at, factor of the next
+_LAST = 1e-14  # rounding: least relative gap aimed at
 
 
 @dataclass(slots=True)
 class State:
-    """That of the solver at work: the linear one, or SMO, which takes over."""
+    """The state of the solver at work: the linear one, or SMO after it."""
 
     inner: Any
     linear: str = ""  # the name of the linear solver, if it has begun
@@ -61,7 +64,7 @@ class State:
 
 @dataclass(frozen=True)
 class ThroughWeights(Wrapped):
-    """A linear machine's solver where that pays, and SMO where it does not.
+    """The linear machine's solver where that is faster, else SMO.
 
     Parameters
     ----------
@@ -142,13 +145,13 @@ class ThroughWeights(Wrapped):
         return Status.RUNNING
 
     def measure(self, problem: Problem, state: State) -> Measures:
-        """Those of SMO, or of the model that the linear solver has made."""
+        """Figures of SMO, or of the linear solver's model."""
         if state.by_pairs:
             return super().measure(problem, state)
         return problem.measures(self.model(problem, state))
 
     def model(self, problem: Problem, state: State) -> Model:
-        """β, whose weights X'β make the gradient."""
+        """The current β, with its gradient through X'β."""
         found = super().model(problem, state)
         if state.by_pairs:
             smo: Model = found
@@ -159,9 +162,9 @@ class ThroughWeights(Wrapped):
         return model_of(problem, found.beta.copy(), gradient)
 
     def ran(self, state: State) -> str:
-        """The linear solver, and SMO after it; nothing where that has all the work.
+        """Name the linear solver, and SMO after it; nothing where SMO did all the work.
 
-        It has it with every other kernel, too, and no certificate speaks of it.
+        SMO is the rule for other kernels, whose certificates do not name it either.
         """
         if not state.linear or not state.by_pairs:
             return state.linear
@@ -173,12 +176,12 @@ class ThroughWeights(Wrapped):
         return state.steps + pairs
 
     def tol_at(self, state: State) -> float:  # noqa: ARG002
-        """The tolerance asked for: the linear solver aims at a gap."""
+        """The violation asked for: the linear solver aims at a gap."""
         return self.tol
 
 
 def _suits(problem: Problem) -> bool:
-    """Whether rows are cheaper than kernel values, and the problem is a linear one."""
+    """Whether the problem is a linear one, with rows cheaper than kernel values."""
     fitting = problem.sums in ((), (0.0,)) and not problem.hard
     if not fitting or problem.n <= FEW:
         return False

@@ -1,7 +1,7 @@
 r"""Crammer and Singer's machine of two classes, which is a hinge between them.
 
 Problem: :class:`~maxmargin.problem.LinearJointProblem` with two classes. At its optimum
-:math:`w_1 = -w_0`; with :math:`u = w_1 - w_0` and y = ±1 the programme reads
+:math:`w_1 = -w_0`. With :math:`u = w_1 - w_0` and y = ±1 the programme reads
 
 .. math:: \tfrac14\|u\|^2 + \sum_i C_i\max(0, 1 - y_i\,u\cdot x_i)
           = \tfrac12\Bigl[\tfrac12\|u\|^2 + \sum_i 2C_i\max(0, 1 - y_i\,u\cdot x_i)\Bigr],
@@ -10,9 +10,9 @@ half the hinge machine with twice the price, and so is its dual:
 :math:`\beta_{i1} = -\beta_{i0} = \tfrac12 b_i` for the dual variables b of that machine.
 
 Update: that of :class:`~maxmargin.solvers.linear.ProximalNewton` for few columns, of
-:class:`~maxmargin.solvers.linear.DualDescent` for many. One row at a time, as all classes
-together are solved, crawls where rows are far from the origin: 100 rows around (100, 100)
-take 52,438 epochs to 1e-4, and ten steps of Newton's.
+:class:`~maxmargin.solvers.linear.DualDescent` for many. The solver of several classes,
+one row at a time, is slow where rows are far from the origin: 100 rows around (100, 100)
+take it 52,438 epochs to 1e-4, and Newton's method ten steps.
 
 Stop: relative duality gap ≤ tol, with :math:`W = \beta^\top X`; where the solver's own w
 is better than that, it goes on to a tenth of its gap.
@@ -48,16 +48,17 @@ from maxmargin.solvers.wrapped import Wrapped
 if TYPE_CHECKING:
     from maxmargin.problem import LinearProblem
 
-_TIGHTER, _LEAST = 0.1, 1e-15  # what the solver's own gap is taken down by, and to
+_TIGHTER = 0.1  # policy: factor of the next gap that the solver aims at
+_LEAST = 1e-15  # rounding: least gap aimed at
 
 
 @dataclass(slots=True)
 class State:
-    """That of the solver at work, and the relative gap that it aims at."""
+    """The state of the solver at work, and the relative gap that it aims at."""
 
     inner: Any
     goal: float
-    wide: bool = False  # whether coordinates are descended, for there are many columns
+    wide: bool = False  # many columns: coordinate descent is at work
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class TwoClasses(Wrapped):
         return linear_svc(problem.design, y, 2.0 * problem.C, squared=False)
 
     def start(self, problem: LinearJointProblem, warm: WarmStart | None = None) -> State:
-        """W = 0, or that of the given β."""
+        """Start at W = 0, or at β'X of the given β."""
         if problem.n_classes != 2:
             msg = (
                 f"TwoClasses is for two classes, and these are {problem.n_classes}: use "
@@ -144,7 +145,7 @@ class TwoClasses(Wrapped):
         )
 
     def ran(self, state: State) -> str:
-        """By which solver: ``max_iter`` counts its iterations."""
+        """Name the solver at work: ``max_iter`` counts its iterations."""
         return f"{type(self).__name__} by {super().ran(state)}"
 
     def tol_at(self, state: State) -> float:  # noqa: ARG002

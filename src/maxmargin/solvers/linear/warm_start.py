@@ -1,15 +1,14 @@
-"""What a linear solver makes of a warm start: the model of a fit with another C.
+"""Warm starts of linear solvers: from the model of a fit with another C.
 
-Newton's methods begin at w. The w of a fit before is nearer to the next answer than X'β
-once β follows another C: with C three times as large, rows at their bounds pull three
-times as hard, the pull of the others is not known yet, and w is a small difference of
-the two. β is where the kinks of a hinge or a tube are rounded off
-(:mod:`~maxmargin.solvers.linear.newton.proximal_newton`).
+Newton's methods begin at w. With another C the w of an earlier fit is nearer to the next
+answer than X'β: with C three times as large, β of rows at their bounds triples, β of the
+others is not known yet, and w is a small difference of the two sums. β is the centre of
+proximal Newton (:mod:`~maxmargin.solvers.linear.newton.proximal_newton`).
 
 Coordinate descent begins at a β and needs its X'β, a pass over all rows. For a multiple
-t·β it is t·X'β, no pass, and the dual along it a parabola: on a path of C it begins at
-the best t within the box. 20 newsgroups, three classes, ten C to 1e-4: 1.72 s, against
-2.17 s with the β at their bounds moved to the new ones, and 2.56 s from nothing.
+t·β it is t·X'β without a pass, and the dual along t is a parabola: on a path of C descent
+begins at the best t within the box. 20 newsgroups, three classes, ten C to 1e-4: 1.72 s,
+against 2.17 s with the β at their bounds moved to the new ones, and 2.56 s from β = 0.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ _FAR = 10.0  # policy: growth of C from which a kinked loss is solved from nothi
 
 
 def moved(problem: LinearProblem, warm: WarmStart) -> Vector:
-    """The β of a warm start, what was at a bound moved to where that is now."""
+    """The β of a warm start; entries at their old bounds are moved to the new ones."""
     beta = np.array(warm.beta, np.float64)
     return _grown(beta, np.abs(beta), _bound(problem, beta), warm.growth)
 
 
 def moved_classes(problem: LinearJointProblem, warm: WarmStart) -> Table:
-    """The same for all classes in one problem: a row's own class has the bound."""
+    """The same for all classes in one problem, where a row's own class has the bound."""
     beta = np.array(warm.beta, np.float64, order="C")
     if beta.shape != (problem.n, problem.n_classes):
         return beta  # refused where it is made feasible
@@ -91,10 +90,10 @@ def _grown(beta: Table, size: Vector, bound: Vector, growth: float | None) -> Ta
 
 
 def _growth(size: Vector, bound: Vector) -> float:
-    """By how much a C has grown, as its dual variables tell; 1 where they do not.
+    """Growth of C, estimated from the dual variables; 1 where they do not show it.
 
-    Those at their bounds were all at the same share of what the bounds are now, and none
-    was above: two that share the first place are no coincidence.
+    Variables at their old bounds are all at the same share of the new bounds, and no
+    other is above: two equal largest shares are taken for bounds.
     """
     share = size[bound > 0.0] / bound[bound > 0.0]
     top = float(share.max(initial=0.0))

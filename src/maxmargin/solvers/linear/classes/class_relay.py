@@ -1,12 +1,12 @@
-r"""Crammer and Singer's machine: a row at a time, then Newton's method where that crawls.
+r"""Crammer and Singer's machine: row by row, then Newton's method where that is slow.
 
 Problem: :class:`~maxmargin.problem.LinearJointProblem`.
 
 Update: that of :class:`~maxmargin.solvers.linear.LinearCrammerSinger`, and where it
-crawls (:mod:`~maxmargin.solvers.relay`) that of
+is slow (:mod:`~maxmargin.solvers.relay`) that of
 :class:`~maxmargin.solvers.linear.JointNewton`, which goes on from its β, if all classes
-together have few weights. Visits crawl where columns differ much in size or rows are far
-from the origin, and are the faster ones elsewhere: digits, C = 1, 0.1 s (Newton's 0.5).
+together have few weights. Visits are slow where columns differ much in size or rows are
+far from the origin, and faster elsewhere: digits, C = 1, 0.1 s (Newton's 0.5).
 
 Stop: relative duality gap ≤ tol.
 
@@ -28,15 +28,15 @@ from maxmargin.solvers.relay import Relay
 if TYPE_CHECKING:
     from maxmargin.problem import LinearJointModel
 
-_FEW = 2500  # weights of all classes: their matrix is factored in half a second
-_PRODUCTS = 2e10  # rows times weights²: that matrix is made in a second or two
-_STEPS = 35  # of Newton's method, as a rule
-_STEP = 5e6  # multiplications in the time that it takes to begin and end a step
-_VISIT, _READ = 4000, 20  # likewise of a visit, and of every number of its row
+_FEW = 2500  # policy: weights of all classes at most; factored in half a second
+_PRODUCTS = 2e10  # policy: rows · weights² at most; the Hessian takes a second or two
+_STEPS = 35  # policy: Newton steps of a usual fit
+_STEP = 5e6  # policy: cost of a step besides its Hessian and factor, in multiplications
+_VISIT, _READ = 4000, 20  # policy: cost of a visit, and of every number of its row
 
 
 class JointRelay(Relay):
-    """A sequential dual method, and Newton's method for all classes where that crawls.
+    """A sequential dual method, and Newton's method for all classes where that is slow.
 
     The parameters are those of :class:`~maxmargin.solvers.relay.Relay`.
     """

@@ -15,19 +15,18 @@ An epoch visits the rows in a new random order. Classes and rows that are satisf
 more than a tenth of the worst violation of the epoch before are left out (shrinking)
 until the next look at all (:mod:`~maxmargin.solvers.linear.classes.visits`).
 
-Every few epochs XW' is computed for all rows; it gives primal, dual and gap, and says who
-must come back. When the next look is due follows from how fast the gap fell, and from
-what a look costs against an epoch.
+Every few epochs a look at all rows computes XW', which gives primal, dual, gap, and the
+rows that must come back. The time of the next look follows from the fall of the gap and
+from the cost of a look against an epoch.
 
-In a run that takes longer, the β that are not at a bound are moved all at once every
-twenty epochs, by conjugate gradients
-(:mod:`~maxmargin.solvers.linear.classes.active_set`): digits, C = 1, gap 1e-6: 600
-epochs, without them 4500.
+From epoch 40 on, conjugate gradients move all β between their bounds at once, every
+twenty epochs (:mod:`~maxmargin.solvers.linear.classes.active_set`): digits, C = 1, gap
+1e-6: 600 epochs, without them 4500.
 
 Stop: relative duality gap ≤ tol.
 
-Cost: a visit reads the row once for every class that is watched, two or three in the end,
-and once more for every class that moves; a look reads all rows once for every class.
+Cost: a visit reads the row once for every watched class, two or three in the end, and
+once more for every class that moves; a look reads all rows once for every class.
 Memory: three tables of n·K numbers, and three of W's size.
 
 References: S. Keerthi, S. Sundararajan, K.-W. Chang, C.-J. Hsieh and C.-J. Lin, "A
@@ -66,21 +65,21 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Table, Vector
 
-_SLICE = 1 << 24  # numbers read in one unit
-_VISIT = 100  # numbers that could be read in the time of what else a visit does
-_DEFAULT_EPOCHS = 100_000
-_SHARE = 0.1  # of the worst violation: who is satisfied by more is left out
-_SOLVED = 0.02  # of the violation at the last look
-_FIRST, _EVERY = 40, 20  # epochs before conjugate gradients, and between them
-_SELDOM = 2  # a look may be put off until epochs have read so many times as much
-_OVERHEAD = 3000  # products in the time that it takes to begin and end a look
-_DRIFT = 50  # epochs after which W is computed anew
-_ROUNDING, _LOOKS = 1e-11, 10  # a gap that is rounding if so many looks do not halve it
+_SLICE = 1 << 24  # policy: numbers read in one unit
+_VISIT = 100  # policy: cost of a visit besides its row, in numbers read
+_DEFAULT_EPOCHS = 100_000  # policy
+_SHARE = 0.1  # policy: of the worst violation; rows satisfied by more are left out
+_SOLVED = 0.02  # policy: share of the violation at the last look; below it, look again
+_FIRST, _EVERY = 40, 20  # policy: epochs before conjugate gradients, and between them
+_SELDOM = 2  # policy: a look may wait until epochs have read so many times as much
+_OVERHEAD = 3000  # policy: cost of beginning and ending a look, in products
+_DRIFT = 50  # rounding: epochs after which W is computed anew
+_ROUNDING, _LOOKS = 1e-11, 10  # rounding: a smaller gap that so many looks do not halve
 
 
 @dataclass(slots=True)
 class State:
-    """β and W = β'X, who is visited, and what the last look at all rows found."""
+    """β and W = β'X, the rows to visit, and the figures of the last look."""
 
     beta: Table
     W: Table  # by class for dense rows, by feature for sparse ones
@@ -120,11 +119,11 @@ class LinearCrammerSinger(Steppable):
         Relative duality gap accepted.
     max_iter : int
         Epochs at most, n visits each; −1 for 100,000. An iteration of conjugate gradients
-        counts as a visit to every row that has a part in it.
+        counts as a visit to every row of the active set.
     seed : int
         Of the order of the rows.
     shrinking : bool
-        Whether rows and classes that are satisfied are left out for a while.
+        Whether satisfied rows and classes are left out for a while.
     conjugate : bool
         Whether conjugate gradients help.
     """
@@ -213,7 +212,7 @@ class LinearCrammerSinger(Steppable):
     def _climb(
         self, problem: LinearJointProblem, state: State, active: ActiveSet
     ) -> Status:
-        """Some iterations; at the end, go where they lead."""
+        """Some iterations; after the last, take the step."""
         design = problem.design
         done = int(active.iterations[0])
         read = 2 * active.classes.size * _average(problem) + 4 * state.W.size
@@ -242,7 +241,7 @@ class LinearCrammerSinger(Steppable):
     # -- looks -----------------------------------------------------------------------
 
     def _look(self, problem: LinearJointProblem, state: State) -> Status:
-        """Primal, dual and gap; who must come back; when to look next."""
+        """Compute primal, dual and gap, the rows to visit, and when to look next."""
         if state.epoch - state.exact_at >= _DRIFT:
             state.W = problem.design.back_classes(state.beta)
             state.exact_at = state.epoch
@@ -256,7 +255,7 @@ class LinearCrammerSinger(Steppable):
         stuck = self._is_stuck(state, gap)
         state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at = gap, state.epoch
-        # What the rows that were left suggest is too small for all of them.
+        # The worst violation of the rows that were left is too small a limit for all.
         limit = _SHARE * worst if self.shrinking else np.inf
         state.figures[at.LIMIT], state.figures[at.WORST] = limit, 0.0
         left = at.choose(
@@ -271,7 +270,7 @@ class LinearCrammerSinger(Steppable):
         return Status.STALLED if stuck else Status.RUNNING
 
     def _is_stuck(self, state: State, gap: float) -> bool:
-        """Whether nothing moves any more, or by rounding alone; counts the look."""
+        """Whether nothing moves any more, or only by rounding; count the look."""
         state.since += 1
         if gap < 0.5 * state.best:
             state.best, state.since = gap, 0
@@ -279,7 +278,7 @@ class LinearCrammerSinger(Steppable):
         return bool(still or (state.best <= _ROUNDING and state.since >= _LOOKS))
 
     def _patience(self, problem: LinearJointProblem, state: State, gap: float) -> int:
-        """Epochs until the gap, falling as before, is down at tol; not too many."""
+        """Epochs until the gap is down at tol if it falls as before, within limits."""
         look = problem.n * problem.n_classes + _OVERHEAD
         epoch = 1 + 4 * int(state.place[at.LEFT])
         rare = min(state.epoch // 2, _SELDOM * look // epoch)
@@ -289,7 +288,7 @@ class LinearCrammerSinger(Steppable):
         fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
         return int(np.clip(np.log(gap / max(self.tol, 1e-16)) / fall, 1, most))
 
-    # -- what others see ---------------------------------------------------------------
+    # -- figures and model -------------------------------------------------------------
 
     def measure(self, problem: LinearJointProblem, state: State) -> Measures:  # noqa: ARG002
         """Figures of the last look at all rows."""
@@ -312,7 +311,7 @@ class LinearCrammerSinger(Steppable):
         return LinearJointModel(lines, bias, state.beta, outputs)
 
     def explain(self, problem: LinearJointProblem, state: State) -> Step:
-        """The last row that was moved."""
+        """Describe the last row that moved."""
         i, moved, left = state.place[[at.ROW, at.MOVED, at.LEFT]].tolist()
         if i < 0:
             origin = "that of the given β" if state.beta.any() else "0"
@@ -341,7 +340,7 @@ class LinearCrammerSinger(Steppable):
         return Step(words, numbers, (i,))
 
     def n_iter(self, state: State) -> int:
-        """As many epochs as all visits would make if no row had been left out."""
+        """Visits in epochs of n."""
         n = int(state.table.shape[0])
         return -(-int(state.place[at.VISITS]) // max(1, n))
 

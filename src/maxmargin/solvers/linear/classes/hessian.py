@@ -1,10 +1,10 @@
-r"""The curvature of all classes at once, for Newton's method.
+r"""The Hessian of all classes at once, for Newton's method.
 
 :math:`\sum_i C_i(I_{S_i} - 11^\top/|S_i|)\otimes x_ix_i^\top` has a block for every pair
-of classes, X'DX of the rows that have both in S. Where many rows have, a block is a
-product of matrices; where few do, as in the end, or blocks are many and small, rows are
-added one by one, which spares the time that it takes to begin a product. Counts alone
-decide: the same bits for every number of threads.
+of classes, X'DX of the rows with both in S. With many such rows a block is a product of
+matrices. With few, as in the end, or with many small blocks, rows are added one by one,
+which saves the time to begin a product. Counts alone decide: the same bits for every
+number of threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Flags, Table
     from maxmargin.problem import LinearJointProblem
 
-_BEGIN = 200_000  # multiplications, one by one, in the time that a product takes at least
-_CHUNK = 256  # rows that are written out at a time
+_BEGIN = 200_000  # policy: least cost of a product, in multiplications one by one
+_CHUNK = 256  # policy: rows that are made dense at a time
 
 
 @njit(fastmath=set(ASSOCIATIVE))
@@ -46,7 +46,7 @@ def _scatter(lines, inside, out):
 
 
 def joint_curvature(problem: LinearJointProblem, inside: Flags) -> Table:
-    """Its lower triangle; above is junk. ``inside`` are S, none of them of one class."""
+    """Its lower triangle; the upper is not set. ``inside`` are S, none of one class."""
     K, D = problem.n_classes, problem.design.width
     square = np.zeros((K * D, K * D))
     flags = inside.astype(np.float64)

@@ -6,20 +6,20 @@ or sparse, K classes and D columns with K·D small.
 Update. That of :mod:`~maxmargin.solvers.linear.newton.proximal_newton` with all classes
 at once: around a centre β° the dual less :math:`\sum_i\|\beta_i-\beta°_i\|^2/2\kappa C_i`
 is maximised; its primal is the loss with its edges rounded off
-(:mod:`~maxmargin.solvers.linear.classes.rounded`), smooth in W; Newton's method minimises
-it:
+(:mod:`~maxmargin.solvers.linear.classes.rounded`), smooth in W, which Newton's method
+minimises:
 
 .. math:: H = I + \kappa\sum_i C_i\bigl(I_{S_i} - \tfrac1{|S_i|}11^\top\bigr)
           \otimes x_ix_i^\top,
 
 :math:`S_i` the classes of row i whose β is not at its bound; Cholesky, and the exact
 minimum along the direction. When :math:`\tfrac12\|W-\beta^\top X\|^2` is a tenth of the
-duality gap, β becomes the centre and κ grows. A factor does not mind columns of unlike
-size, or rows far from the origin, where one row at a time crawls: wine as it is measured,
-C = 1, gap 1e-4: 30 steps, and after 1000 epochs of visits the gap is still 0.999.
+duality gap, β becomes the centre and κ grows. A factor is exact for columns of
+unlike size and rows far from the origin, where one row at a time is slow: unscaled wine,
+C = 1, gap 1e-4: 30 steps; after 1000 epochs of visits the gap is still 0.999.
 
 Stop: relative duality gap at most tol, that of W and of the β of the rounded loss. Where
-rows are long, W is far better than β'X, which is it but for rounding in the end.
+rows are long, W is far better than β'X; in the end they differ only by rounding.
 
 Cost of a step: 2nKD for the products, Σ|S_i|²D² for H (|S_i| is K at first and mostly 1
 in the end, where a row costs nothing) and (KD)³/3 for the factor. 20 to 100 steps.
@@ -66,14 +66,14 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from maxmargin._arrays import Table
 
-_WIDEST = 4000  # weights; a factor of so many takes seconds
-_BEND = 1e5  # κΣC‖x‖² at first, or less: above it the β of classes apart go too far
-_SEEN = 1e-8  # κ at least: β moves by κC, which must not be lost beside C
+_WIDEST = 4000  # policy: weights at most; a factor of so many takes seconds
+_BEND = 1e5  # policy: largest κΣC‖x‖² at first; above it β of separable classes overshoot
+_SEEN = 1e-8  # rounding: least κ; β moves by κC, which must not be lost beside C
 
 
 @dataclass(slots=True)
 class State:
-    """Where it stands: W of Newton's method, the β that it asks for, and β'X."""
+    """The iterate: W of Newton's method, its β, and β'X."""
 
     W: Table
     centre: Table
@@ -83,7 +83,7 @@ class State:
     kappa: float
     rest: float = 0.0  # ½‖W − β'X‖²
     both: Objective = field(default_factory=lambda: Objective(np.inf, -np.inf))
-    still: int = 0  # steps in a row that gained nothing but rounding
+    still: int = 0  # steps in a row that gained only rounding
     centres: int = 0
     steps: int = 0
     last: dict[str, float] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class JointNewton(Steppable):
     solves = LinearJointProblem
 
     def start(self, problem: LinearJointProblem, warm: WarmStart | None = None) -> State:
-        """W = 0, or β'X of the repaired ``warm``."""
+        """Start at W = 0, or at β'X of the repaired ``warm``."""
         size = problem.n_classes * problem.design.width
         if size > _WIDEST:
             msg = (
@@ -135,19 +135,19 @@ class JointNewton(Steppable):
                 if status is not Status.RUNNING:
                     return status
                 if not state.steps:  # around the given β, with its own W
-                    _ask(problem, state)
+                    _answer(problem, state)
                 _step(problem, state)
                 _judge(problem, state)
                 self._turn(problem, state)
         return verdict(state, self.tol, self.max_iter)
 
     def _turn(self, problem: LinearJointProblem, state: State) -> None:
-        """Another centre, where this one is done with."""
+        """Go on to another centre, where this one is done."""
         if is_eased(state, self.tol, state.kappa):
             state.centre = state.beta.copy()
             state.kappa *= GROWTH
             state.centres += 1
-            _ask(problem, state)
+            _answer(problem, state)
             _judge(problem, state)
 
     def measure(self, problem: LinearJointProblem, state: State) -> Measures:
@@ -155,14 +155,14 @@ class JointNewton(Steppable):
         return problem.measures(_model(problem, state))
 
     def model(self, problem: LinearJointProblem, state: State) -> LinearJointModel:
-        """The current W, and the β of its rounded loss."""
+        """The current W and the β of its rounded loss."""
         shown = _model(problem, state)
         return shown._replace(
             W=shown.W.copy(), beta=shown.beta.copy(), pull=state.pull.copy()
         )
 
     def explain(self, problem: LinearJointProblem, state: State) -> Step:
-        """How far it went, and around which centre."""
+        """Describe the last step: its length, and its centre."""
         if not state.steps:
             return Step("Nothing done yet.")
         last = state.last
@@ -181,7 +181,7 @@ class JointNewton(Steppable):
 
 
 def _first(problem: LinearJointProblem) -> float:
-    """κ to begin with: from a sum, in which a weight of 2 is as good as two rows."""
+    """The first κ: from a sum over rows, where a weight of 2 is the same as two rows."""
     bend = dot(problem.C, problem.design.norms)
     if not np.isfinite(bend):
         raise NumericalError(OVERFLOW)
@@ -211,7 +211,7 @@ def _model(problem: LinearJointProblem, state: State) -> LinearJointModel:
 
 
 def _judge(problem: LinearJointProblem, state: State) -> None:
-    """The figures of W and β."""
+    """Compute the figures of W and β."""
     apart = (state.W - state.pull).ravel()
     state.rest = 0.5 * dot(apart, apart)
     state.both = problem.objective(_model(problem, state))
@@ -219,8 +219,8 @@ def _judge(problem: LinearJointProblem, state: State) -> None:
         raise NumericalError(OVERFLOW)
 
 
-def _ask(problem: LinearJointProblem, state: State) -> None:
-    """β that W asks for around the centre, and β'X."""
+def _answer(problem: LinearJointProblem, state: State) -> None:
+    """Compute the β of W around the centre, and β'X."""
     nothing = np.zeros_like(state.z)
     loss, workers = _loss(problem, state), problem.design.workers
     loss.look(workers, state.z, nothing, 0.0, state.beta)

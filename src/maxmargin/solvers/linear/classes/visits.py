@@ -3,11 +3,11 @@ r"""Visits to rows: all classes of one row solved exactly, the weights kept besi
 With :math:`A = \|x_i\|^2` and :math:`B_m = G_{im} - A\beta_{im}` the best β of row i is
 :math:`\min(C_i1[m=y_i], (\lambda - B_m)/A)` with the level λ at which it sums to 0.
 
-Most classes are far from mattering to most rows. A line of ``watched`` therefore lists
-the classes of a row that are looked at: how many, then its own class, then the others,
-and behind them those that are left out. A class is left out when its β is at the bound
-and its gradient below all that may rise by more than a limit; a row when that holds for
-all classes but one.
+Most classes do not matter to most rows (shrinking). A line of ``watched`` lists the
+classes of a row that are visited: how many, then its own class, then the others, and
+behind them the classes left out. A class is left out when its β is at the bound and its
+gradient is below those of all classes that may rise by more than a limit; a row is left
+out when that holds for all classes but one.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Table, Vector
 
-# places: next in the order, how many are left in it, whether it is shuffled; visits and
-# epochs so far; the epoch after which, and the visits at which, something else is due;
-# steps since the last look; of the last step its row, and how many classes moved
+# places: next in the order, number left, whether it is shuffled; visits and epochs so
+# far; the epoch and the visits that end a run of epochs; steps since the last look; row
+# of the last step, and number of its classes that moved
 NEXT, LEFT, SHUFFLED, VISITS, EPOCH, EVENT, MOST, STEPS, ROW, MOVED = range(10)
 # figures: the limit, and its share of the worst violation of an epoch; that violation so
-# far, and the one at which something else is due; of the last step the violation before
-# it, and β of the own class before and after
+# far, and the one that ends a run of epochs; violation before the last step, and β of the
+# own class before and after it
 LIMIT, SHARE, WORST, ENOUGH, VIOLATION, BEFORE, AFTER = range(7)
 
-_AHEAD = 4  # rows that are on their way while one is visited
-_GRAIN = 1e-12  # of a violation that is worth following
-_FLAT = 1e-12  # A·C relative to G: a step of that size changes no digit that counts
+_AHEAD = 4  # policy: rows that are fetched while one is visited
+_GRAIN = 1e-12  # rounding: a smaller violation moves no β
+_FLAT = 1e-12  # rounding: A·C relative to G; a smaller one counts as A = 0
 
 
 class Epoch(NamedTuple):
@@ -56,7 +56,7 @@ class Epoch(NamedTuple):
 
 @njit
 def _survey(G, names, at, count, beta, of, C):
-    """The largest G, the least that may rise, the largest that may not; how many may."""
+    """The largest G, the least that may rise, the largest other; how many may rise."""
     top, low, other, rising = G[0], np.inf, -np.inf, 0
     for t in range(count):
         top = max(top, G[t])
@@ -70,7 +70,7 @@ def _survey(G, names, at, count, beta, of, C):
 
 @njit
 def _leave_out(G, names, at, count, beta, of, least):
-    """How many classes stay; those with less change places with the last."""
+    """Leave out classes with β = 0 and G below ``least``; return how many stay."""
     t = 1
     while t < count:
         if G[t] < least and beta[of + names[at + t]] == 0.0:
@@ -86,9 +86,9 @@ def _leave_out(G, names, at, count, beta, of, least):
 def solve_classes(A, C, B, count, new):
     """New = the minimiser of ½A‖β‖² + B·β, Σβ = 0, β ≤ 0 but for the first, β₀ ≤ C.
 
-    The others enter by falling B, as long as theirs is above the level λ of those that
-    are in; β₀ at its bound makes it the larger of two. Few enter, so they are searched
-    for and not sorted: half the time of Michelot's rounds over all of them.
+    The others enter in the order of falling B, while it is above the level λ of the
+    classes inside; λ is the larger of two where β₀ is at its bound. Few enter: searching
+    for the largest takes half the time of Michelot's rounds over all.
     """
     for t in range(count):
         new[t] = 0.0
@@ -141,7 +141,7 @@ def _solve(A, C, G, names, at, count, beta, of, B, new):
 
 @njit
 def _turn_over(place, figures):
-    """The next epoch begins; True if something else is due before."""
+    """Begin the next epoch; True if a look or conjugate gradients are due before."""
     worst = figures[WORST]
     figures[LIMIT] = figures[SHARE] * worst if worst > 0.0 else np.inf
     figures[WORST] = 0.0
@@ -153,7 +153,7 @@ def _turn_over(place, figures):
 
 @njit
 def visit(rows, scaling, epoch, seed, visits):
-    """At most ``visits`` visits; True at the end of an epoch after which more is due."""
+    """At most ``visits`` visits; True once a look or conjugate gradients are due."""
     table, beta, watched, W, work, some, order, place, figures = epoch
     G, B, new, change = work[0], work[1], work[2], work[3]
     whole = work[4]
@@ -209,7 +209,7 @@ def visit(rows, scaling, epoch, seed, visits):
 
 @njit
 def choose(outputs, codes, table, beta, watched, limit, order):
-    """Who is to be visited, and which classes of theirs are watched; returns how many."""
+    """Choose the rows to visit and their watched classes; return how many rows."""
     K = beta.shape[1]
     left = 0
     for i in range(codes.size):

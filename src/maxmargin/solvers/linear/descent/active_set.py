@@ -7,10 +7,10 @@ With the others as they are,
 
 is a quadratic of them as long as none meets a bound (0 is one for a tube: β keeps its
 sign). Conjugate gradients minimise it: two products with these rows an iteration. Where
-the minimum lies beyond a bound, β is taken there and cut off at its bounds, or half way,
-and so on, as soon as φ falls.
+the minimum lies beyond a bound, β moves there and is cut off at its bounds; the step is
+halved until φ falls.
 
-Coordinate descent finds out soon which variables these are, and crawls from then on.
+Coordinate descent soon finds these variables (the active set), and is slow from then on.
 
 Reference: J. Moré and G. Toraldo, "On the solution of large quadratic programming
 problems with bound constraints", SIAM J. Optim. 1, 1991.
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Vector
     from maxmargin.problem import LinearProblem
 
-_EXACT = 1e-2  # of the slope: what conjugate gradients need not get below
-_MOST = 50  # iterations
-_HALVINGS = 10
-_FLAT = 1e-14  # of a direction's length: curvature that is rounding
+_EXACT = 1e-2  # policy: share of the slope; a smaller residual ends conjugate gradients
+_MOST = 50  # policy: iterations at most
+_HALVINGS = 10  # policy: lengths of a step that are tried
+_FLAT = 1e-14  # rounding: share of a direction's length; a smaller curvature counts as 0
 
 
 class Moved(NamedTuple):
-    """Where a step went."""
+    """The result of a step."""
 
     some: Index
     beta: Vector  # theirs
@@ -44,7 +44,7 @@ class Moved(NamedTuple):
 
 
 def active_set_step(problem: LinearProblem, beta: Vector, w: Vector) -> Moved | None:
-    """The best that is found; None where φ does not fall."""
+    """The step for all β between their bounds; None where φ does not fall."""
     inside = (problem.lower < beta) & (beta < problem.upper)
     if problem.epsilon:
         inside &= beta != 0.0

@@ -2,7 +2,7 @@ r"""The best weight of the constant column for outputs that are known: no pass o
 
 Along it the primal is :math:`\tfrac12(w_0 + \delta)^2 + \sum_i\text{loss}_i(f_i +
 s\delta)` and its slope :math:`w_0 + \delta - s\sum_i\beta_i(f_i + s\delta)`, with the β
-that the outputs ask for. The slope never falls: a bracket around its zero is made
+of these outputs. The slope never falls: a bracket around its zero is made
 smaller by false position (the Illinois way, which moves both ends).
 """
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Vector
     from maxmargin.problem import LinearProblem
 
-_FIRST = 1e-3  # how far the first try goes, where nothing is known
-_GROWTH = 4.0  # of the tries until the slope has another sign
-_TRIES, _CUTS = 30, 8
-_FLAT = 0.05  # of the first slope: as good as none
+_FIRST = 1e-3  # policy: length of the first try, where no earlier shift is known
+_GROWTH = 4.0  # policy: factor of the tries until the slope has another sign
+_TRIES, _CUTS = 30, 8  # policy: tries, and cuts of the bracket, at most
+_FLAT = 0.05  # policy: share of the first slope; a smaller one counts as 0
 
 
 @njit(fastmath=set(ASSOCIATIVE))
 def _asked(f, p, lower, upper, ridge, epsilon, shift):
-    """Σβ that the outputs f + shift ask for."""
+    """Σβ of the outputs f + shift."""
     total = 0.0
     for i in range(f.size):
         v = -(f[i] + shift + p[i])
@@ -44,7 +44,7 @@ def best_shift(
 ) -> float:
     """δ with a primal no larger than that of 0, and nearly the least.
 
-    ``about`` is its likely size, 0 if there is no telling.
+    ``about`` is its likely size, 0 if unknown.
     """
     s = problem.design.scaling
 

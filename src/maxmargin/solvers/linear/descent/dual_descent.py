@@ -14,16 +14,16 @@ Update. With :math:`F_i = x_i\cdot w + p_i + r_i\beta_i` and
 bound, or at the kink of |β|, that is satisfied by more than the worst violation of the
 epoch before is left out (shrinking) until the next look at all rows.
 
-Now and then f = Xw is computed for all rows; it gives primal, dual and gap, and says
-which rows must come back. Such a look is due when what the visits met promises that the
-gap is down at tol (:mod:`~maxmargin.solvers.linear.descent.gap_forecast`), and at the
-latest after eight epochs, then after as many as there were before, up to twenty. The
-primal is that of w with the best weight for the constant column
-(:mod:`~maxmargin.solvers.linear.descent.best_constant`): an epoch leaves that one, which
-every row moves, the furthest off: now and then half of the gap was its. With a hinge or a
-tube, when tol is still a hundred epochs away, conjugate gradients move all β between
-their bounds at once (:mod:`~maxmargin.solvers.linear.descent.active_set`). One class of
-20 newsgroups, hinge, to 1e-6: 53 epochs in the place of 1,596.
+Now and then a look at all rows computes f = Xw, which gives primal, dual and gap, and the
+rows that must come back. A look is due when the visits forecast that the gap is down at
+tol (:mod:`~maxmargin.solvers.linear.descent.gap_forecast`), and at the latest after eight
+epochs, then after as many as there were before, up to twenty. The primal is that of w
+with the best weight for the constant column
+(:mod:`~maxmargin.solvers.linear.descent.best_constant`): every row moves this weight, so
+that it is the least exact one, sometimes half of the gap. With a hinge or a tube, when
+tol is still a hundred epochs away, conjugate gradients move all β between their bounds at
+once (:mod:`~maxmargin.solvers.linear.descent.active_set`). One class of 20 newsgroups,
+hinge, to 1e-6: 53 epochs instead of 1,596.
 
 Stop: relative duality gap ≤ tol.
 
@@ -62,20 +62,20 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_SLICE = 1 << 24  # numbers read in one unit
-_DEFAULT_EPOCHS = 100_000
-_SOLVED = 0.02  # of the violation at the last look
-_SLOW = 30  # epochs from which on more is tried
-_CRAWL = 100  # epochs that tol is away: as much as conjugate gradients on the face
-_FACES, _SOON = 3, 5  # of these in a row at most; epochs before them
-_FIRST = 8  # epochs before the first look, unless the gap is down before
-_SLOWER = 1.5  # by how much more than it did the gap will take
-_DRIFT = 50  # epochs after which w is computed anew
+_SLICE = 1 << 24  # policy: numbers read in one unit
+_DEFAULT_EPOCHS = 100_000  # policy
+_SOLVED = 0.02  # policy: share of the violation at the last look; below it, look again
+_SLOW = 30  # policy: epochs before active-set steps are tried
+_CRAWL = 100  # policy: epochs to tol; more of them cost as much as active-set steps
+_STEPS, _SOON = 3, 5  # policy: active-set steps in a row at most; epochs before them
+_FIRST = 8  # policy: epochs before the first look, unless the forecast is down at tol
+_SLOWER = 1.5  # policy: factor of the epochs to tol: the gap falls ever more slowly
+_DRIFT = 50  # rounding: epochs after which w is computed anew
 
 
 @dataclass(slots=True)
 class State:
-    """β and w = X'β, the order of the epoch, and what the last look at all rows found."""
+    """β and w = X'β, the order of the epoch, and the figures of the last look."""
 
     table: NDArray[np.float64]  # of every row β, p, lower, upper, ridge, q
     w: Vector
@@ -87,7 +87,7 @@ class State:
     look_at: int = _FIRST  # epoch after which all rows are looked at again
     outlook: Outlook = field(default_factory=Outlook)
     worst: float = np.inf  # violation at the last look, or in the first epoch
-    nothing: float = np.inf  # what w = 0 pays: no less than the optimum
+    nothing: float = np.inf  # primal of w = 0: no less than the optimum
     looked: Measures = field(default=Measures(np.inf, -np.inf, np.inf))
     outputs: Vector = field(default_factory=lambda: np.empty(0))  # f at that look
     shift: float = 0.0  # of the constant's weight, at that look
@@ -115,7 +115,7 @@ class DualDescent(Steppable):
     seed : int
         Of the order of the rows.
     shrinking : bool
-        Whether rows that are satisfied are left out for a while.
+        Whether satisfied rows are left out for a while.
     faces : bool
         Whether a slow run of another loss takes steps for all β between their bounds.
     """
@@ -194,7 +194,7 @@ class DualDescent(Steppable):
             self._look(problem, state)
             if state.looked.relative_gap <= self.tol:
                 return Status.CLOSED
-            if state.looked.violation <= GRAIN:  # nobody would move
+            if state.looked.violation <= GRAIN:  # no row would move
                 return Status.STALLED
         return Status.MAX_ITER if over else Status.RUNNING
 
@@ -216,7 +216,7 @@ class DualDescent(Steppable):
         return self.max_iter if self.max_iter >= 0 else _DEFAULT_EPOCHS
 
     def _look(self, problem: LinearProblem, state: State) -> None:
-        """Primal, dual and gap; who must come back; when to look next."""
+        """Compute primal, dual and gap, the rows to visit, and when to look next."""
         if state.crawls:
             self._solve_active_set(problem, state)
         if state.epoch - state.exact_at >= _DRIFT:
@@ -234,7 +234,7 @@ class DualDescent(Steppable):
         gap = state.looked.relative_gap
         state.look_at = state.epoch + self._patience(problem, state, gap)
         state.gap, state.gap_at, state.worst = gap, state.epoch, worst
-        # What the rows that were left suggest is too small for all of them.
+        # The worst violation of the rows that were left is too small a limit for all.
         state.figures[0] = state.looked.violation if self.shrinking else np.inf
         order = np.empty(problem.n, np.intp)
         left = unsettled(
@@ -243,8 +243,8 @@ class DualDescent(Steppable):
         state.order, state.place[:2] = order, (0, left)
 
     def _solve_active_set(self, problem: LinearProblem, state: State) -> None:
-        """Newton steps for the β between their bounds, as long as they meet others."""
-        for _ in range(_FACES):
+        """Active-set steps for the β between their bounds, until none meets a bound."""
+        for _ in range(_STEPS):
             moved = active_set_step(problem, state.beta.copy(), state.w)
             if moved is None:
                 return
@@ -253,7 +253,7 @@ class DualDescent(Steppable):
                 return
 
     def _patience(self, problem: LinearProblem, state: State, gap: float) -> int:
-        """Epochs until the next look, whatever the visits promise."""
+        """Epochs until the next look, whatever the forecast."""
         most, ahead = max(1, min(20, state.epoch)), np.inf
         if 0.0 < gap < state.gap < np.inf:
             fall = np.log(state.gap / gap) / (state.epoch - state.gap_at)
@@ -278,7 +278,7 @@ class DualDescent(Steppable):
     def _model(
         self, problem: LinearProblem, state: State, outputs: Vector
     ) -> LinearModel:
-        """Of w as it is."""
+        """The model of w as it is."""
         scaling = problem.design.scaling
         bias = float(scaling * state.w[-1]) if scaling else 0.0
         return LinearModel(state.w, bias, state.beta.copy(), outputs, state.w)
@@ -286,7 +286,7 @@ class DualDescent(Steppable):
     def _shifted(
         self, problem: LinearProblem, state: State, plain: LinearModel
     ) -> LinearModel:
-        """With the weight of the constant that the last look found."""
+        """The model with the weight of the constant that the last look found."""
         if not state.shift:
             return plain
         w, scaling = plain.w.copy(), problem.design.scaling
@@ -295,7 +295,7 @@ class DualDescent(Steppable):
         return plain._replace(w=w, bias=float(scaling * w[-1]), outputs=f)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """The last row that was moved."""
+        """Describe the last row that moved."""
         row, before, after, F = state.figures[2:6].tolist()
         if row < 0:
             return Step("Nothing done yet: w = 0.")
@@ -318,6 +318,6 @@ class DualDescent(Steppable):
         return Step(words, numbers, (i,))
 
     def n_iter(self, state: State) -> int:
-        """As many epochs as all visits would make if no row had been left out."""
+        """Visits in epochs of n."""
         n = int(state.table.shape[0])
         return -(-int(state.place[2]) // max(1, n))

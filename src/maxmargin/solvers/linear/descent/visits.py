@@ -1,8 +1,8 @@
 """The visits of dual coordinate descent: one β after the other, compiled.
 
-A loop takes the arrays of its rows apart once, before it begins: what is taken out of a
-record is counted as in use, by an atomic addition each, and the threads of several
-classes would count in the same place: a fifth of an epoch for rows of 50 numbers.
+A loop takes the arrays out of the record of its rows once, before it begins: each time
+counts a reference by an atomic addition, and the threads of several classes count in the
+same place, which took a fifth of an epoch for rows of 50 numbers.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from maxmargin._jit.prefetch import prefetch
 from maxmargin.design.row import dense_dot, fetch_csr, fetch_dense, sparse_dot
 from maxmargin.rows.records import CsrRows, DenseRows
 
-GRAIN = 1e-12  # of a gradient that is worth following
-_AHEAD = 4  # rows that are on their way while one is visited
+GRAIN = 1e-12  # rounding: a smaller violation moves no β
+_AHEAD = 4  # policy: rows that are fetched while one is visited
 
 
 @njit
 def _best(old, F, q, epsilon, lower, upper):
-    """The β of a row that maximises the dual, the others as they are."""
+    """The best β of a row for the dual, the others as they are."""
     if q <= 0.0:  # an empty row: its F never changes
         return upper if F < -epsilon else lower if F > epsilon else 0.0
     new = old - (F + epsilon) / q
@@ -33,7 +33,7 @@ def _best(old, F, q, epsilon, lower, upper):
 
 @njit
 def _judged(old, F, epsilon, lower, upper):
-    """By how much a row is wrong; if it is not, by how much it is satisfied."""
+    """The violation of a row; if it is 0, by how much the row is satisfied."""
     up = F + (epsilon if old >= 0.0 else -epsilon)
     down = F + (epsilon if old > 0.0 else -epsilon)
     if up < 0.0 and old < upper:
@@ -51,7 +51,7 @@ def _judged(old, F, epsilon, lower, upper):
 
 @njit
 def _excess(old, plain, ridge, epsilon, lower, upper):
-    """What a row adds to the gap: its loss, less what its β promises. No branches."""
+    """A row's part of the gap: its loss less its part of the dual. No branches."""
     left = max(-plain - epsilon, 0.0) + min(epsilon - plain, 0.0)
     if ridge > 0.0:
         wish = min(max(left / ridge, lower), upper)
@@ -63,7 +63,7 @@ def _excess(old, plain, ridge, epsilon, lower, upper):
 
 @njit
 def _settled(i, plain, at, order, place, figures, table, epsilon):
-    """Move the β of the row at hand, or leave the row out; by how much it moved."""
+    """Move the β of the row, or leave the row out; return the change."""
     old, lower, upper = table[i, 0], table[i, 2], table[i, 3]
     F = plain + table[i, 4] * old
     wrong, slack = _judged(old, F, epsilon, lower, upper)
@@ -156,8 +156,8 @@ def _overload_csr(rows, scaling, table, epsilon, w, order, place, figures, visit
 def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
     """At most ``visits`` rows of an epoch.
 
-    A line of ``table`` is all that is known of a row, side by side in memory, for rows
-    come in random order: β, p, lower, upper, ridge and q. ``place`` = (next row in the
+    A line of ``table`` has β, p, lower, upper, ridge and q of a row, side by side in
+    memory, for rows come in random order. ``place`` = (next row in the
     order, how many are left in it, visits so far); ``figures`` = (limit beyond which a
     satisfied row is left out, worst violation so far, of the last visit row, β before
     and after, F; and the gaps that the visits met, added up).
@@ -167,9 +167,9 @@ def visit(rows, scaling, table, epsilon, w, order, place, figures, visits):
 
 @njit(allocates=False)
 def unsettled(outputs, table, epsilon, limit, order):
-    """Write the rows into ``order`` that are wrong, or satisfied by ``limit`` at most.
+    """Write violated rows, and those satisfied by ``limit`` at most, into ``order``.
 
-    Returns how many they are. Rows whose bounds are one have nowhere to go.
+    Returns their number. Rows with equal bounds cannot move.
     """
     count = 0
     for i in range(outputs.size):

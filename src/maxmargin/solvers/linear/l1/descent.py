@@ -6,7 +6,7 @@ there is one, is penalised like the others, as in LIBLINEAR.
 
 Update. For column j with slope G and curvature H of the loss along it, the minimum of
 :math:`Gd + \tfrac12 Hd^2 + |w_j + d|` is a soft threshold; because H changes with the
-rows that are inside the margin, the step is halved until the objective falls by a
+rows inside the margin, the step is halved until the objective falls by a
 hundredth of what was promised (Armijo). An epoch visits the columns in a new random
 order. A column with :math:`w_j = 0` whose slope is well inside (−1, 1) is left out until
 the next look at all of them.
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_SLICE = 1 << 23  # numbers read in one unit
-_DEFAULT_EPOCHS = 100_000
-_ENOUGH = 0.01  # of the promised fall
-_HALVINGS = 30
-_FLOOR = 1e-12  # of a curvature: a column without rows inside the margin
+_SLICE = 1 << 23  # policy: numbers read in one unit
+_DEFAULT_EPOCHS = 100_000  # policy
+_ENOUGH = 0.01  # policy: share of the promised fall that a step must reach (Armijo)
+_HALVINGS = 30  # policy: lengths of a step that are tried
+_FLOOR = 1e-12  # rounding: least curvature, for columns without rows inside the margin
 
 
 @njit
@@ -171,7 +171,7 @@ def _visit(columns, y, price, w, f, order, place, figures, visits):
 
 @dataclass(slots=True)
 class State:
-    """The weights and f = Xw, the order of the epoch, and what the last look found."""
+    """Weights and f = Xw, the order of the epoch, and the figures of the last look."""
 
     w: Vector
     f: Vector
@@ -262,7 +262,7 @@ class LassoDescent(Steppable):
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The weights, and the β that their outputs ask for, scaled to be feasible."""
+        """The weights and the β of their outputs."""
         design = problem.design
         beta = problem.loss.answer(state.f)
         pull = design.back(beta)
@@ -275,7 +275,7 @@ class LassoDescent(Steppable):
         )
 
     def explain(self, problem: LinearProblem, state: State) -> Step:  # noqa: ARG002
-        """The last column that was moved."""
+        """Describe the last column that moved."""
         _, _, column, before, after, slope = state.figures.tolist()
         if column < 0:
             return Step("Nothing done yet: w = 0.")
@@ -296,5 +296,5 @@ class LassoDescent(Steppable):
         return Step(words, numbers, ())
 
     def n_iter(self, state: State) -> int:
-        """As many epochs as all visits would make if no column had been left out."""
+        """Visits in epochs of all columns."""
         return -(-int(state.place[2]) // max(1, state.w.size))

@@ -1,4 +1,4 @@
-"""X'DX made in parts, none of which takes long: what a run can be stopped between."""
+"""X'DX made in short parts, so that a run can be stopped between them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.design.operator import Design
 
-_PRODUCTS = 1 << 33  # multiplications in a part: half a second of one thread
+_PRODUCTS = 1 << 33  # policy: multiplications in a part, half a second of one thread
 
 
 @dataclass(slots=True)
 class Growing:
-    """The lower triangle of Σ weight·x̃x̃', and of how many rows it is so far."""
+    """The lower triangle of Σ weight·x̃x̃', and the number of rows in it so far."""
 
     square: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
     done: int = 0
 
     def grow(self, design: Design, constant: float, weight: Vector, some: Index) -> bool:
-        """Add the next of the rows ``some``; whether these were the last.
+        """Add the next of the rows ``some``; return whether these were the last.
 
         ``constant`` and ``weight`` are those of
         :func:`~maxmargin.design.hessian.curvature`. When all are done it

@@ -17,8 +17,9 @@ whichever are fewer:
           (\Theta^{-1} + X^\top E^{-1}X)\,\Delta w = \dots
 
 The step ends before any of the numbers would be 0. A large C makes the problem a linear
-programme, through whose corners coordinates and active sets crawl; here it takes a few
-steps more. The answer has weights that are 0: those that are small beside their slack s.
+programme, on which coordinates and active sets are slow, going from corner to corner;
+here it takes a few steps more. Weights that are small beside their slack s are 0 in the
+answer.
 
 Stop: relative duality gap ≤ tol, that of w with its zeros and of the largest multiple of
 β with :math:`\|X^\top\beta\|_\infty\le1`; stalled when ten steps have not narrowed it.
@@ -55,14 +56,14 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Table, Vector
 
-MOST = 4000  # rows or columns, whichever are fewer: a factor of so many takes a second
-_LIMIT = 200  # steps; 10 to 40 are usual
-_SHARE = 0.5  # of the largest β that is feasible: where it begins
-_AMPLE = 10.0  # weights at first, in units of the mean b: fewer steps than with 1 or 100
-_REACH = 0.995  # of the way to the nearest 0
-_ZEROS = (1.0, 0.03, 1e-3)  # weights so much smaller than their slack may be 0
-_PATIENCE = 10  # steps without a narrower gap
-_SCATTER = 32  # what a product of two entries of a sparse row costs, in those of the BLAS
+MOST = 4000  # policy: the fewer of rows and columns at most; factored in a second
+_LIMIT = 200  # policy: steps at most by default; 10 to 40 are usual
+_SHARE = 0.5  # policy: first β as a share of the largest feasible one
+_AMPLE = 10.0  # policy: first weights, times the mean b; fewer steps than with 1 or 100
+_REACH = 0.995  # policy: share of the way to the nearest 0
+_ZEROS = (1.0, 0.03, 1e-3)  # policy: a weight smaller than so many slacks is tried as 0
+_PATIENCE = 10  # policy: steps without a narrower gap before STALLED
+_SCATTER = 32  # policy: cost of a product of sparse entries, in those of the BLAS
 _SIGNS = np.array([[1.0], [-1.0]])  # of w⁺ and w⁻
 
 
@@ -83,7 +84,7 @@ class State:
 
 
 class Change(NamedTuple):
-    """A direction: what the numbers of the state change by."""
+    """A direction: the changes of the numbers of the state."""
 
     parts: Table
     slacks: Table

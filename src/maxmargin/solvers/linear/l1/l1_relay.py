@@ -1,15 +1,15 @@
-r"""The penalty ‖w‖₁: the solver for the shape, and an interior point where that crawls.
+r"""The penalty ‖w‖₁: the solver for the shape, then an interior point if it is slow.
 
 Problem: that of :mod:`~maxmargin.solvers.linear.l1.descent`.
 
 Update: that of :class:`~maxmargin.solvers.linear.LassoNewton` where columns are few and
 there are three rows for each of them, else that of
-:class:`~maxmargin.solvers.linear.LassoDescent`. Where coordinates crawl
-(:mod:`~maxmargin.solvers.relay`), or the quadratics of Newton steps have cost as
-much as it does, :class:`~maxmargin.solvers.linear.LassoInterior` takes over, from the
-beginning: an interior point has no use for weights that are 0.
+:class:`~maxmargin.solvers.linear.LassoDescent`. Where coordinates are slow
+(:mod:`~maxmargin.solvers.relay`), or the quadratics of Newton steps have cost as much as
+it does, :class:`~maxmargin.solvers.linear.LassoInterior` takes over, from the beginning:
+an interior point cannot use weights that are 0.
 
-That happens where C is large and rows can be told apart. 2000 × 3000 rows of which 1 % is
+That happens where C is large and classes are separable. 2000 × 3000 rows of which 1 % is
 not 0, random classes, C = 100: a gap of 0.2 after 3000 epochs of coordinates, 3 s; the
 interior point has 5e-5 after 13 steps, 2 s. 3000 × 400 Gaussian rows, C = 1000: a gap of
 0.98 after ten seconds of Newton steps, 2e-5 after one of the interior point.
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from maxmargin.problem import LinearModel
     from maxmargin.solvers.relay import State
 
-_TALL = 3  # rows a column, with fewer of which quadratics are singular
-_PASSES = 1000  # multiplications of a factor in the time of a round, an entry of H
-_STEPS = 15  # of the interior point, as a rule
-_LEAST = 50  # rounds before which Newton steps are not said to crawl
-_READ = 300  # multiplications of a factor in the time that coordinates read a number
+_TALL = 3  # policy: rows a column at least for Newton steps; H is singular with few
+_PASSES = 1000  # policy: cost of a round an entry of H, in multiplications of a factor
+_STEPS = 15  # policy: steps of the interior point in a usual fit
+_LEAST = 50  # policy: rounds at least before Newton steps count as slow
+_READ = 300  # policy: cost of a number that coordinates read, in the same multiplications
 
 
 class LassoRelay(Relay):
-    """Newton steps or coordinate descent, and an interior point where these crawl.
+    """Newton steps or coordinate descent, and an interior point where these are slow.
 
     The parameters are those of :class:`~maxmargin.solvers.relay.Relay`.
     """
@@ -81,6 +81,6 @@ class LassoRelay(Relay):
 
 
 def _is_tall(problem: LinearProblem) -> bool:
-    """Whether columns are few, and rows more than enough to determine their weights."""
+    """Whether columns are few, and rows more than enough to determine the weights."""
     width = problem.design.width
     return width <= WIDE and problem.n >= _TALL * width

@@ -36,11 +36,11 @@ from maxmargin.solvers.step import Step
 if TYPE_CHECKING:
     from maxmargin._arrays import Vector
 
-_DEFAULT_STEPS = 1000
-_ENOUGH = 0.01  # of the promised fall
-_HALVINGS = 40
-_ROUNDING = 1e-14  # of the objective
-_IDLE = 10  # steps in a row without a narrower gap, after which rounding is to blame
+_DEFAULT_STEPS = 1000  # policy
+_ENOUGH = 0.01  # policy: share of the promised fall that a step must reach (Armijo)
+_HALVINGS = 40  # policy: lengths of a step that are tried
+_ROUNDING = 1e-14  # rounding: share of the objective; a smaller rise counts as none
+_IDLE = 10  # policy: steps in a row without a narrower gap before STALLED
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class LassoNewton(Steppable):
         return State(w, f, beta, problem.design.back(beta))
 
     def advance(self, problem: LinearProblem, state: State, budget: int) -> Status:
-        """At most ``budget`` parts: of the matrix, of its quadratic, or what follows."""
+        """At most ``budget`` parts of the matrix or rounds of its quadratic."""
         limit = self.max_iter if self.max_iter >= 0 else _DEFAULT_STEPS
         for _ in range(budget):
             if self.measure(problem, state).relative_gap <= self.tol:
@@ -103,7 +103,7 @@ class LassoNewton(Steppable):
         return Status.RUNNING
 
     def _finish(self, problem: LinearProblem, state: State) -> bool:
-        """Take the step; whether there was any, and it is not one too many in vain."""
+        """Take the step; return whether it paid and the gap still narrows."""
         before = self.measure(problem, state).relative_gap
         assert state.quadratic is not None
         found, state.quadratic = state.quadratic, None
@@ -114,12 +114,12 @@ class LassoNewton(Steppable):
         return state.idle < _IDLE
 
     def _step(self, problem: LinearProblem, state: State, found: Quadratic) -> bool:
-        """The step that a quadratic proposes, as long as it pays; whether it does."""
+        """Halve the step of a quadratic until it pays; return whether it does."""
         design, w, slope, step = problem.design, state.w, found.slope, found.step
         moved = design.times(step)
         before = _loss(problem, state.f)
         promised = _promise(slope, w, step)
-        # Near the end a fall drowns in the sums that it is the difference of.
+        # Near the end a fall is lost in the rounding of the two sums.
         rounding = _ROUNDING * (before + _norm(w))
         length = 1.0
         for _ in range(_HALVINGS):
@@ -146,7 +146,7 @@ class LassoNewton(Steppable):
         return state.looked
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The weights, and the β that their outputs ask for."""
+        """The weights and the β of their outputs."""
         scaling = problem.design.scaling
         return LinearModel(
             w=state.w.copy(),
@@ -157,7 +157,7 @@ class LassoNewton(Steppable):
         )
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """The last step."""
+        """Describe the last step."""
         if state.iterations == 0:
             return Step("Nothing done yet: w = 0.")
         left = int(np.count_nonzero(state.w))
@@ -180,7 +180,7 @@ class LassoNewton(Steppable):
 
 
 def _prepare(problem: LinearProblem, state: State) -> None:
-    """The next part of H, and its quadratic once it is complete."""
+    """Make the next part of H, and the quadratic once H is complete."""
     design, rows = problem.design, np.flatnonzero(state.beta)
     weight = 1.0 / problem.ridge[rows]
     if state.growing.grow(design, design.scaling, weight, rows):

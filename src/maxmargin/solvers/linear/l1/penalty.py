@@ -1,4 +1,4 @@
-"""What the solvers for the penalty ‖w‖₁ demand of a problem, and where they begin."""
+"""Checks and first weights of the solvers for the penalty ‖w‖₁."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def first_weights(problem: LinearProblem, warm: WarmStart | None) -> Vector:
-    """The weights given, or 0; refuse what is not the squared hinge with ‖w‖₁."""
+    """The weights given, or 0; refuse all but the squared hinge with ‖w‖₁."""
     wrong = _mistake(problem)
     if wrong:
         msg = f"this solver is for the penalty l1 with the squared hinge, and {wrong}"
@@ -34,7 +34,7 @@ def first_weights(problem: LinearProblem, warm: WarmStart | None) -> Vector:
 
 
 def _mistake(problem: LinearProblem) -> str:
-    """What about the problem does not fit, and what would."""
+    """The property of the problem that does not fit, and the remedy."""
     if not problem.lasso:
         return "the penalty given is ½‖w‖²: use penalty='l1', or solver='auto'"
     if not problem.boxed:

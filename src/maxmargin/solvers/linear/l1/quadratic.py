@@ -2,11 +2,10 @@ r"""The quadratic of a Newton step with the penalty ‖w‖₁, minimised in rou
 
 .. math:: \min_d\ g\cdot d + \tfrac12 d^\top Hd + \|w + d\|_1
 
-Coordinate descent finds out which weights are 0 and the signs of the others; for these
-the minimum solves a linear system, which columns that are nearly alike would keep
-coordinates from for ever. A round is fifty passes of the one, or fewer where columns are
-many, and one of the other: a second at most for 3000 columns, so that a run can be
-stopped in between.
+Coordinate descent finds the weights that are 0 and the signs of the others; for these the
+minimum solves a linear system, which coordinates alone hardly reach where columns are
+nearly alike. A round is fifty passes of descent, or fewer where columns are many, and one
+system: a second at most for 3000 columns, so that a run can be stopped in between.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-_PASSES = 50  # over the columns, before the signs they have found are used
-_PRODUCTS = 1 << 28  # multiplications in all of them, at most
-_ROUNDS = 50
-_RIDGE = 1e-14  # of the trace, that makes a linear system solvable
-_ACCURATE = 1e-3  # of the violation, that a quadratic is solved to
+_PASSES = 50  # policy: passes over the columns in a round at most
+_PRODUCTS = 1 << 28  # policy: multiplications in all of them at most
+_ROUNDS = 50  # policy: rounds at most
+_RIDGE = 1e-14  # rounding: share of the trace, added to make the system solvable
+_ACCURATE = 1e-3  # policy: share of the violation that a quadratic is solved to
 
 
 @njit
@@ -47,7 +46,7 @@ def _solve(H, slope, w, step, accuracy, passes):
             if now == 0.0 and not everyone:
                 continue
             bend, new = H[j, j], 0.0
-            if bend > 0.0:  # else no row feels it: it is nothing but a price
+            if bend > 0.0:  # else the loss does not depend on it: only the penalty does
                 wish = now - slope[j] / bend
                 cut = 1.0 / bend
                 if wish > cut:
@@ -72,7 +71,7 @@ def _solve(H, slope, w, step, accuracy, passes):
 
 @dataclass(slots=True)
 class Quadratic:
-    """One of them: H, g and w, and the d so far with its own slope."""
+    """One quadratic: H, g and w, and the d so far with its slope."""
 
     H: NDArray[np.float64]
     slope: Vector  # g
@@ -84,12 +83,12 @@ class Quadratic:
 
     @classmethod
     def of(cls, H: NDArray[np.float64], slope: Vector, w: Vector) -> Quadratic:
-        """At d = 0, to be solved to an accuracy that serves."""
+        """Start at d = 0, with the accuracy to reach."""
         accuracy = _ACCURATE * _violation(w, slope)
         return cls(H, slope, w, np.zeros_like(w), slope.copy(), accuracy)
 
     def round(self) -> bool:
-        """Take d closer to the minimum; whether it is there, or need not be closer."""
+        """Take d closer to the minimum; return whether it is close enough."""
         passes = max(2, min(_PASSES, _PRODUCTS // max(1, self.H.size)))
         if _solve(self.H, self.now, self.w, self.step, self.accuracy, passes):
             return True
@@ -112,6 +111,6 @@ class Quadratic:
 
 
 def _violation(w: Vector, slope: Vector) -> float:
-    """How far the worst column is from optimal."""
+    """The violation of the worst column."""
     at_zero = np.maximum(np.abs(slope) - 1.0, 0.0)
     return float(np.where(w == 0.0, at_zero, np.abs(slope + np.sign(w))).max(initial=0.0))

@@ -6,7 +6,7 @@ With m the weighted mean of the active rows and σ the sum of their weights,
 
 and the last part, of rank one, is by far the largest where columns have no negative
 numbers: words, counts, ones for categories. It is kept; of the second part half the
-diagonal is, for the whole of it may be worse than nothing. The inverse is Sherman and
+diagonal is kept, as the whole diagonal may be worse than none. The inverse is Sherman and
 Morrison's. To 1e-3 at C = 1, iterations with LIBLINEAR's :math:`0.99I +
 0.01\mathrm{diag}(H)`, with diag(H), and with this: 200,000 × 100,000 rows of 50 positive
 numbers 27, 12, 9; a class of 20 newsgroups 37, 76, 32.
@@ -16,10 +16,10 @@ active rows are few it is that of :math:`D^{-1} + XX^\top`, and
 
 .. math:: H^{-1} = I - X^\top(D^{-1} + XX^\top)^{-1}X .
 
-Either costs more than an iteration with the diagonal. It is made at once where that is
-little, and else when iterations have cost as much: the sum of both is then at most twice
-what the better one of them would have been. The same holds for making it anew. Costs are
-counted, not measured: the same for every number of threads.
+Either costs more than an iteration with the diagonal. It is made at once where it is
+cheap, and else when iterations have cost as much: both together then cost at most twice
+the better one. The same rule holds for making it anew. Costs are counted, not measured:
+the same for every number of threads.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.design.operator import Design
 
-_LARGEST = 4000  # columns or rows of a factor
-_MIX = 0.5  # of the diagonal of X'DX of centred rows
-_LEAST_MASS = 1e-300  # of weights that are all 0
-_ROWS = 3  # rows a column from which a factor is made, at least
-_SHARE = 64  # d² for every stored number that they may cost: about as much as two passes
-_EAGER = 20  # passes over X that a factor may cost at once
-# Nanoseconds: of a product in the BLAS, in a sparse XX', and of a number in a pass.
+_LARGEST = 4000  # policy: columns or rows of a factor at most
+_MIX = 0.5  # policy: share of the diagonal of X'DX of centred rows
+_LEAST_MASS = 1e-300  # rounding: stands for a sum of weights that are all 0
+_ROWS = 3  # policy: rows a column, at least, that a factor is made from
+_SHARE = 64  # policy: stored numbers for each d² that they may cost: about two passes
+_EAGER = 20  # policy: passes over X; a cheaper factor is made at once
+# Policy, nanoseconds: of a product in the BLAS, in a sparse XX', of a number in a pass.
 _BLAS, _SCATTER, _DENSE, _SPARSE = 1.0 / 32.0, 1.0, 0.7, 3.0
-_SLAB = 4096  # columns whose XX' is made at a time
+_SLAB = 4096  # policy: columns that add to XX' at a time
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Active:
 
 
 def active_rows(design: Design, some: Index, weight: Vector, *, free: bool) -> Active:
-    """What a Newton step needs to know of them."""
+    """Collect the active rows for a Newton step."""
     mass = float(weight.sum())
     mean = design.back(weight, some) / mass if free and mass > 0.0 else None
     return Active(some, weight, mass, mean)
@@ -67,7 +67,7 @@ def active_rows(design: Design, some: Index, weight: Vector, *, free: bool) -> A
 
 @dataclass(slots=True)
 class Preconditioner:
-    """M⁻¹; one of the three is there, and what was spent on iterations with it."""
+    """M⁻¹, by one of three fields, and the cost of the iterations with it so far."""
 
     diagonal: Vector | None = None
     mean: tuple[Vector, float] | None = None  # v, c of M⁻¹ = diagonal⁻¹ − c·vv'
@@ -100,14 +100,14 @@ class Preconditioner:
 
 
 def pass_price(design: Design, count: int) -> float:
-    """What a product with so many rows costs."""
+    """The cost of a product with so many rows."""
     return (_SPARSE if design.sparse else _DENSE) * design.stored * count / design.n
 
 
 def chosen(
     design: Design, active: Active, before: Preconditioner | None, seed: int
 ) -> Preconditioner:
-    """The one for these rows: that of the step before, or a new one."""
+    """The preconditioner for these rows: that of the step before, or a new one."""
     width, count = design.width, active.some.size
     drawn = min(count, max(_ROWS * width, _SHARE * design.stored // width**2))
     columns = _BLAS * (drawn * width**2 + 0.5 * width**3)
@@ -132,7 +132,7 @@ def chosen(
 
 
 def _diagonal(design: Design, active: Active, spent: float) -> Preconditioner:
-    """That of the centred rows, and the mean row unless a free intercept took it away."""
+    """Diagonal of the centred rows, and the mean row unless the intercept is free."""
     found = design.squares(active.weight, active.some)
     mean, mass = active.mean, active.mass
     if mean is None:

@@ -20,10 +20,9 @@ piecewise linear or quadratic, end in one; and few rows are inside their boxes b
 that H changes by few rows from step to step.
 
 With many more rows than columns the first steps are taken on an eighth of the rows, as in
-:mod:`~maxmargin.solvers.linear.newton.state`. From a model (β and w) all rows are in play
-at once, and κ begins higher, the more rows there are for every column: kinks of which few
-rows are on the wrong side need no wide rounding, but a rounding must hold enough rows for
-H to know all columns.
+:mod:`~maxmargin.solvers.linear.newton.state`. From a model (β and w) all rows are used at
+once, and κ begins higher with more rows a column: few rows are then on the wrong side of
+their kinks, and the rounded parts only need enough rows to determine all columns of H.
 
 Stop: relative duality gap at most tol, that of w and of the β of the rounded loss.
 
@@ -68,14 +67,17 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Index, Vector
 
-_WIDEST = 4000  # columns; a factor of so many takes seconds
-_HELD, _NARROWEST = 20.0, 100.0  # rows a column in the first rounding of a model
-_ROUGH, _LONGEST = 0.01, 10  # of ½‖w‖²: likewise on a part of the rows; steps there
+_WIDEST = 4000  # policy: columns at most; a factor of so many takes seconds
+_HELD, _NARROWEST = (
+    20.0,
+    100.0,
+)  # policy: a model's first κ grows by n/(20·columns), ≤ 100
+_ROUGH, _LONGEST = 0.01, 10  # policy: rest of ½‖w‖², and steps, that end a sample of rows
 
 
 @dataclass(slots=True)
 class State:
-    """Where it stands; ``z``, ``beta`` and ``loss`` are those of the rows in play."""
+    """The iterate; ``z``, ``beta`` and ``loss`` are those of the rows in play."""
 
     w: Vector
     centre: Vector  # of all rows
@@ -92,7 +94,7 @@ class State:
     kept: Kept = field(default_factory=Kept)  # Σ h·x̃x̃', h the widths of the boxes
     rest: float = np.inf  # ½‖w − X'β‖²
     both: Objective = field(default_factory=lambda: Objective(np.inf, -np.inf))
-    still: int = 0  # steps in a row that gained nothing but rounding
+    still: int = 0  # steps in a row that gained only rounding
     here: int = 0  # steps with these rows
     centres: int = 0
     steps: int = 0
@@ -118,7 +120,7 @@ class ProximalNewton(Steppable):
     solves = LinearProblem
 
     def start(self, problem: LinearProblem, warm: WarmStart | None = None) -> State:
-        """At w = 0 on a part of the rows; on all of them at a given w, or at X'β."""
+        """Start at w = 0 on a sample of the rows; on all rows at a given w, or at X'β."""
         _check(problem)
         design, n = problem.design, problem.n
         w, centre = np.zeros(design.width), np.zeros(n)
@@ -156,7 +158,7 @@ class ProximalNewton(Steppable):
         return self._verdict(state)
 
     def _turn(self, problem: LinearProblem, state: State) -> None:
-        """More rows, or another centre, where these are done with."""
+        """Go on to more rows, or to another centre, where these are done."""
         if state.level:
             done = state.rest <= _ROUGH * 0.5 * dot(state.w, state.w)
             if done or state.here >= _LONGEST:
@@ -171,7 +173,7 @@ class ProximalNewton(Steppable):
             _settle(problem, state)
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
-        """The current w, and the β of its rounded loss."""
+        """The current w and the β of its rounded loss."""
         if not state.level:
             return _model(problem, state)
         with one_blas_thread():
@@ -183,7 +185,7 @@ class ProximalNewton(Steppable):
             return _model(problem, whole)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:
-        """How far it went, and around which centre."""
+        """Describe the last step: its length, and its centre."""
         if not state.steps:
             return Step("Nothing done yet.")
         last, where = state.last, rows_in_words(problem, state.last)
@@ -202,7 +204,7 @@ class ProximalNewton(Steppable):
     def _verdict(self, state: State) -> Status:
         if self.max_iter == 0:
             return Status.MAX_ITER
-        # On a part of the rows nothing is known of the gap, which is infinite then.
+        # On a sample of the rows the gap is unknown, and infinite.
         return verdict(state, self.tol, self.max_iter)
 
 
@@ -233,14 +235,14 @@ def _check(problem: LinearProblem) -> None:
 
 
 def _unit(problem: LinearProblem) -> float:
-    """What outputs are measured in: the mean |p| of rows that count, 1 for classes."""
+    """The unit of outputs: the mean |p| of rows with a price, 1 for classes."""
     open_ = problem.upper > problem.lower
     mean = float(np.abs(problem.p[open_]).mean()) if open_.any() else 0.0
     return mean if mean > np.finfo(float).tiny else 1.0
 
 
 def _loss(problem: LinearProblem, state: State) -> Rounded:
-    """The rounded loss of the rows in play; a part of the rows stands for all."""
+    """The rounded loss of the rows in play, weighted to stand for all."""
     rows, share = state.rows, state.rows.size / max(1, problem.n)
     lower, upper = problem.lower[rows] / share, problem.upper[rows] / share
     bend = state.kappa * (upper - lower)
@@ -248,7 +250,7 @@ def _loss(problem: LinearProblem, state: State) -> Rounded:
 
 
 def _enter(problem: LinearProblem, state: State) -> None:
-    """The rows of the level come into play."""
+    """Put the rows of the level into play."""
     state.rows = np.arange(problem.n)
     if state.level:
         state.rows = np.flatnonzero(state.depth >= state.level)
@@ -262,7 +264,7 @@ def _enter(problem: LinearProblem, state: State) -> None:
 
 
 def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> None:
-    """β (unless it is known), the free intercept, X'β and the figures of w."""
+    """Compute β (unless known), the free intercept, X'β and the figures of w."""
     workers, unpaid = problem.design.workers, 0.0
     if problem.free:
         ones = np.ones_like(state.z)
@@ -311,7 +313,7 @@ def _step(problem: LinearProblem, state: State) -> None:
 
 
 def _model(problem: LinearProblem, state: State) -> LinearModel:
-    """With all rows in play."""
+    """The model, with all rows in play."""
     bias = state.bias if problem.free else 0.0
     if problem.design.scaling:
         bias = float(state.w[-1]) * problem.design.scaling

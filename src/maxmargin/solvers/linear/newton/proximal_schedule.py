@@ -1,10 +1,10 @@
-"""When a proximal centre is done with, and when all are: one rule for two solvers.
+"""When to change the proximal centre, and when to stop: one rule for two solvers.
 
 :mod:`~maxmargin.solvers.linear.newton.proximal_newton` and
 :mod:`~maxmargin.solvers.linear.classes.newton` go from centre to centre: a β around which
-the loss is rounded off, the less the larger κ is. A centre need not be exact, only as
-exact as the duality gap allows; where a step gains nothing but rounding, the next centre
-may help, and if none does, rounding is all there is.
+the loss is rounded off, less for a larger κ. The problem of a centre is solved only as
+exactly as the duality gap requires. Where a step gains only rounding, the next centre may
+help; if several do not, the run has stalled.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from maxmargin.solvers.base import Status
 if TYPE_CHECKING:
     from maxmargin.problem import Objective
 
-FIRST, GROWTH, _LAST = 0.3, 3.0, 1e12  # κ, how it grows, and where that ends
-_LIMIT = 1000  # steps; 20 to 100 are usual
-_EASED = 0.1  # of the gap: a centre need not be more exact
-_STILL = 1e-15  # of the objective: a gain that is rounding
-_TIRED, _PATIENCE = 2, 8  # steps with no more than that: another centre, the end
+FIRST, GROWTH, _LAST = 0.3, 3.0, 1e12  # policy: first κ, its growth, its largest
+_LIMIT = 1000  # policy: steps at most by default; 20 to 100 are usual
+_EASED = 0.1  # policy: share of the gap; ½‖w − X'β‖² below it ends a centre
+_STILL = 1e-15  # rounding: share of the objective; a smaller gain counts as none
+_TIRED, _PATIENCE = 2, 8  # policy: steps without gain before another centre, STALLED
 
 
 class Progress(Protocol):
-    """What the rule wants to know of a solver's state."""
+    """The fields of a solver's state that the rule reads."""
 
     rest: float  # ½‖w − X'β‖²
     both: Objective
-    still: int  # steps in a row that gained nothing but rounding
+    still: int  # steps in a row that gained only rounding
     steps: int
 
 
@@ -39,7 +39,7 @@ def is_eased(at: Progress, tol: float, kappa: float) -> bool:
 
 
 def stands_still(at: Progress, gain: float) -> bool:
-    """Whether a gain of the objective is nothing but rounding."""
+    """Whether a gain of the objective is only rounding."""
     return gain <= _STILL * abs(at.both.primal)
 
 

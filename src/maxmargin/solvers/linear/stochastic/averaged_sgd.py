@@ -11,10 +11,13 @@ The answer is :math:`\bar w_T = \frac1T\sum_{t=0}^{T-1} w_t`. **Correction:** fo
 the listing divides θ₀ by λ·0; the walk starts at :math:`w_0 = 0`, as S2's own formula
 :math:`w_{t+1} = -\frac1{\lambda t}\sum_{s\le t} v_s` has it.
 
-These are Pegasos's steps with one row each and without projection; what differs is the
-answer. β, stop and cost are those of :mod:`~maxmargin.solvers.linear.stochastic.pegasos`;
-the first iterates are as long as 1/λ and leave the average slowly, so that more epochs
-are needed.
+The steps are those of Pegasos with one row each and without projection; only the answer
+differs. β is that of :mod:`~maxmargin.solvers.linear.stochastic.pegasos`.
+
+Stop: relative duality gap at most tol, or ``max_iter`` epochs, as in Pegasos.
+
+Cost: O(non-zeros) for a row. The first iterates are as long as 1/λ and leave the average
+slowly: it takes more epochs than Pegasos.
 
 Reference: S2, "Numerically solving Soft-SVM"; S. Shalev-Shwartz and S. Ben-David,
 "Understanding Machine Learning", 2014, section 15.5 and theorem 14.11.

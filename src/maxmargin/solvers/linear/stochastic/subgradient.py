@@ -3,16 +3,15 @@ r"""The compiled steps of stochastic sub-gradient descent on the hinge loss.
 With the rate 1/(λt) the iterate is :math:`w_{t+1} = \frac{1}{\lambda t}\theta_{t+1}`,
 where θ gains :math:`\frac{1}{|A_t|}\sum yx` over the margin errors of the rows
 :math:`A_t` of step t, and nothing else happens: shrinking w costs nothing. A projection
-multiplies θ; its factors are kept apart, :math:`\theta = qv`, so that v changes where a
-row is not 0, and nowhere else.
+multiplies θ; its factors are kept apart, :math:`\theta = qv`, so that v changes only
+where a row is not 0.
 
 The sum of the iterates is kept in the same way: :math:`\sum_{s\le t} w_s = A_tv - u` with
 the sum A of the factors of v, where u gains :math:`A_s` times what v gains at step s.
 Where projections shrink q, v and A·v grow until the difference would lose digits: then it
-is settled, and both begin anew. A tail of the sum is its difference from what it was at
-the tail's beginning. Tails begin at powers of two, the last but one of which is used: the
-tail has between a half and three quarters of all steps, and nobody has to know
-beforehand how many there will be.
+is settled (written out), and both begin anew. The sum of a tail is the difference from
+the sum at its beginning. Tails begin at powers of two, and the last but one is used: the
+tail has between a half and three quarters of all steps, however many there will be.
 
 For the dual, errors and visits of every row are counted in the same tail.
 """
@@ -34,9 +33,9 @@ ROW, MARGIN, SIZE, ERRORS, FACTOR = range(5)
 OLD, NEW, SETTLED = range(3)  # sums of iterates where tails began, and what is settled
 # of a row: errors and visits since the next tail began, and before
 WRONG, SEEN, WRONG_BEFORE, SEEN_BEFORE = range(4)
-AHEAD = 3  # draws by which rows are fetched into the cache before they are read
+AHEAD = 3  # policy: draws by which rows are fetched into the cache before they are read
 GOLDEN = 0.6180339887498949
-SMALLEST = 1e-2  # of q, before it is multiplied into v
+SMALLEST = 1e-2  # policy: a smaller q is multiplied into v
 
 
 @njit

@@ -1,4 +1,4 @@
-"""What stochastic sub-gradient solvers have in common: all but their parameters."""
+"""The run of stochastic sub-gradient solvers; each adds its parameters."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     Counts = NDArray[np.int32]
     Index = NDArray[np.int64]
 
-# Where nobody says, at most 1000 epochs, or as many as make a million or 300/λ steps; but
-# no λ makes more than 10⁹ visits of rows, for a run must come to an end (a minute or so).
+# Policy: by default at most 1000 epochs, or as many as make a million or 300/λ steps; a
+# tiny λ makes at most 10⁹ visits of rows, which take about a minute.
 EPOCHS, STEPS, LENGTHS, VISITS = 1000, 1e6, 300, 1e9
 AVERAGES = ("tail", "all", "last")
 
 
 class Walk(NamedTuple):
-    """Where the iterate is: what goes on when other rows come.
+    """The iterate: it goes on when other rows come.
 
-    w = q/(λt)·v, and A·v − u is the sum of all iterates, but for what is settled in
-    ``sums``, which also holds that sum as it was when the last two tails began.
+    w = q/(λt)·v, and A·v − u is the sum of the iterates since the last settlement;
+    ``sums`` holds that of those before, and the whole sum when the last two tails began.
     """
 
     v: Vector
@@ -63,7 +63,7 @@ class Walk(NamedTuple):
     counters: Index  # steps, draws, the seed, where averages begin
 
     def copy(self) -> Walk:
-        """Another one at the same place."""
+        """An independent copy."""
         return deepcopy(self)
 
     @property
@@ -78,7 +78,7 @@ class Walk(NamedTuple):
 
 
 class State(NamedTuple):
-    """A walk, and what is known of the rows of this run."""
+    """A walk, and the rows of this run."""
 
     walk: Walk
     alive: NDArray[np.intp]  # rows that have weight
@@ -93,7 +93,7 @@ class State(NamedTuple):
 
 
 class StochasticSolver(Steppable):
-    """Steps, certificate and stories; solvers add their parameters."""
+    """Steps, certificate and explanations; solvers add their parameters."""
 
     tol: float
     max_iter: int
@@ -140,7 +140,7 @@ class StochasticSolver(Steppable):
         return state
 
     def resume(self, problem: LinearProblem, walk: Walk) -> State:
-        """A run on these rows that begins where a walk on others is."""
+        """A run on these rows that begins at the walk of a run on others."""
         if walk.v.size != problem.design.width:
             msg = (
                 f"the walk has {walk.v.size} weights and the rows have "
@@ -200,7 +200,7 @@ class StochasticSolver(Steppable):
         return LinearModel(w, bias, beta, design.times(w), pull)
 
     def explain(self, problem: LinearProblem, state: State) -> Step:  # noqa: ARG002
-        """The rows of the last step, and what it did to w."""
+        """Describe the rows of the last step, and the change of w."""
         t, report = state.walk.steps, state.report
         if state.run[DONE] == 0:
             return Step("Nothing done yet." if t else "Nothing done yet: w = 0.")
@@ -242,7 +242,7 @@ class StochasticSolver(Steppable):
         """Epochs begun."""
         return -(-int(state.run[DONE]) // self.epoch_steps(state))
 
-    # --- what the verbs are made of ---------------------------------------------------
+    # --- parts of the verbs ------------------------------------------------------------
 
     def penalty(self, state: State) -> float:
         """λ of Pegasos's form."""
