@@ -34,7 +34,7 @@ def precision(kernel, A, B, weight=None):
     if weight is not None:
         coef = np.full((1, B.shape[0]), weight / np.sqrt(B.shape[0]))
         groups = [Group(0, coef, np.zeros(1, np.intp))]
-    return VectorCross(kernel, A, B, ALONE, groups)._sides[1].dtype
+    return VectorCross(kernel, A, B, ALONE, groups)._left[1].dtype
 
 
 # --- many outputs -----------------------------------------------------------------------

@@ -31,10 +31,7 @@ MOST_ARGUMENTS = 12
 LONG = {
     "maxmargin.data_files.libsvm_text.parse.parse_lines",
 }
-CROWDED = {  # compiled loops over tiles, called from one place each
-    "maxmargin.kernels.gram.pair_tiles.function_product",
-    "maxmargin.kernels.gram.tiles._product",
-}
+CROWDED = set()
 HEADINGS = ("Problem", "Update", "Stop", "Cost", "References?")  # of a solver's module
 ANY = 2023  # how often the type Any stands in src
 

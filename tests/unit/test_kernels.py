@@ -207,9 +207,9 @@ def test_bits_are_the_same_for_dense_and_sparse_rows(dtype):
             for mode in (tiles.STORE, tiles.TURN):
                 out = np.empty((n, n), dtype)
                 tiles.product(
-                    record, left, norms[0], index, right, norms[1], index,
-                    np.empty((0, 0)), shape, space, mode, 0, out, np.empty((0, 0)),
-                    index[:1], np.empty(12),
+                    record, tiles.Side(left, norms[0], index),
+                    tiles.Side(right, norms[1], index), np.empty((0, 0)), shape, space,
+                    mode, 0, out, np.empty((0, 0)), index[:1], np.empty(12),
                 )  # fmt: skip
                 seen.add(out.tobytes())  # K is symmetric, so a turned block is the same
             # Panels of sparse columns must be left as they were found.

@@ -256,9 +256,9 @@ class VectorGram(Unkept):
         dtype: np.dtype[Any],
         mode: int,
     ) -> None:
-        rows, cols = self._global(rows), self._global(cols)
-        sides = self._side(dtype) * 2
-        request = tiles.Request(self._record, sides, rows, cols, coef, mode, out, _FIRST)
+        side = self._side(dtype)
+        left, right = (tiles.Side(*side, self._global(one)) for one in (rows, cols))
+        request = tiles.Request(self._record, left, right, coef, mode, out, _FIRST)
         self._workers.spread(request, rows.size, request.grain)
         self._count.add(rows.size * cols.size)
 
@@ -309,24 +309,21 @@ class VectorCross:
             if slope < _LARGEST_SINGLE and _largest(groups, each) <= _TOLERATED:
                 dtype = SINGLE
         self._record, (left, right) = prepare(kernel, spread, dtype, A, B)
-        self._sides = (
-            left,
-            _norms(left, A.shape[0], dtype, workers),
-            right,
-            _norms(right, B.shape[0], dtype, workers),
-        )
+        self._left = left, _norms(left, A.shape[0], dtype, workers)
+        self._right = right, _norms(right, B.shape[0], dtype, workers)
 
     def too_far(self) -> Index:
         """Rows of A with squared norms too large for the precision."""
-        norms = self._sides[1]
+        norms = self._left[1]
         if norms.dtype == DOUBLE:
             return np.empty(0, np.intp)
         return np.flatnonzero(~(norms < _LARGEST_SINGLE))
 
     def block(self, rows: Index, cols: Index, out: NDArray[Any]) -> None:
         """k(A[rows], B[cols]) into the top left corner of ``out``."""
+        left, right = tiles.Side(*self._left, rows), tiles.Side(*self._right, cols)
         request = tiles.Request(
-            self._record, self._sides, rows, cols, _NO_COEF, tiles.STORE, out, _FIRST
+            self._record, left, right, _NO_COEF, tiles.STORE, out, _FIRST
         )
         self._workers.spread(request, rows.size, request.grain)
 
@@ -334,10 +331,9 @@ class VectorCross:
         """``out[t, places[m]] += Σ_j k(A[t], B[start + j])·coef[m, j]``."""
         rows = np.arange(out.shape[0], dtype=np.intp)
         cols = np.arange(group.start, group.start + group.coef.shape[1], dtype=np.intp)
+        left, right = tiles.Side(*self._left, rows), tiles.Side(*self._right, cols)
         coef, places = tiles.padded(group.coef, group.places)
-        request = tiles.Request(
-            self._record, self._sides, rows, cols, coef, tiles.ADD, out, places
-        )
+        request = tiles.Request(self._record, left, right, coef, tiles.ADD, out, places)
         self._workers.spread(request, rows.size, request.grain)
 
 

@@ -12,7 +12,7 @@ Cost: d terms a value (merged: those stored); X is read once per block of column
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from maxmargin._jit import njit, overload
 from maxmargin._jit.user import uncached
 from maxmargin.kernels.gram.tiles import STORE, TURN, weighted
 from maxmargin.rows.records import clear_lanes, fill_lanes
+
+if TYPE_CHECKING:
+    from maxmargin._arrays import Index
+    from maxmargin.rows.records import Rows
 
 WIDTH = 32  # columns of a panel: enough independent sums to hide the latency of adding
 _CACHE_BYTES = 1 << 18  # policy: a block of columns of this size stays in the L2 cache
@@ -40,6 +44,13 @@ def layout_of(d: int, width: int) -> Layout:
     row = 8 * max(1, d)
     fitting = max(_CACHE_BYTES // row, min(_LEAST_COLUMNS, _MOST_BYTES // row))
     return Layout(d, width, width * max(1, min(512, fitting) // width))
+
+
+class Side(NamedTuple):
+    """Some rows: all that there are, and the numbers of those that are meant."""
+
+    rows: Rows
+    picked: Index
 
 
 def term(self: Any, x: Any, z: Any) -> Any:
@@ -101,14 +112,13 @@ def _panel(kernel, x, panel, out):
 
 
 @njit
-def panel_product(
-    kernel, rows, index, others, cols, coef, layout, space, mode, offset, table, sums
-):
+def panel_product(kernel, left, right, coef, layout, space, mode, offset, table, sums):
     """All requests of a kernel with terms; the modes are those of ``tiles.product``.
 
     ``space`` holds columns·d + d + columns numbers, zero on entry and exit where rows
     are sparse.
     """
+    rows, index, others, cols = left.rows, left.picked, right.rows, right.picked
     d, width, columns = layout.d, layout.width, layout.columns
     panels, rest = space[: columns * d], space[columns * d :]
     x, values = rest[:d], rest[d : d + columns]
@@ -159,10 +169,9 @@ def _merged(kernel, rows, i, others, j):
 
 
 @njit
-def merge_product(
-    kernel, rows, index, others, cols, coef, layout, space, mode, offset, table, sums
-):
+def merge_product(kernel, left, right, coef, layout, space, mode, offset, table, sums):
     """The same requests, of sparse rows that store few of many features."""
+    rows, index, others, cols = left.rows, left.picked, right.rows, right.picked
     columns = layout.columns
     for first in range(0, cols.size, columns):
         last = min(first + columns, cols.size)
@@ -187,15 +196,15 @@ def panel_diagonal(kernel, rows, index, layout, space, out):
 
 
 def function_product(
-    pair, rows, index, others, cols, coef, symmetric, layout, space, seen, mode, offset,
-    table, sums,
-):  # fmt: skip
+    pair, left, right, coef, symmetric, layout, space, seen, mode, offset, table, sums
+):
     """The same requests, of a compiled function ``pair(x, z)``; compiled for each anew.
 
     ``seen`` is the memory of ``space``, read-only: the function gets to see this. Where
     both sides are the same points (``symmetric``), the earlier one is x, so that
     K[i, j] has the bits of K[j, i] though the function may round differently.
     """
+    rows, index, others, cols = left.rows, left.picked, right.rows, right.picked
     d, columns = layout.d, layout.columns
     at = columns * d  # of the row, behind the columns
     x, values = seen[at : at + d], space[at + d : at + d + columns]

@@ -247,6 +247,7 @@ def _spread_pairs(
 ) -> None:
     """One request, its rows spread over the threads."""
     left, right = sides
+    others = pair_tiles.Side(right, cols)
     user = kernel.is_function
     layout = pair_tiles.layout_of(_features(right), 1 if user else pair_tiles.WIDTH)
     size = layout.columns * (layout.d + 1) + layout.d
@@ -260,16 +261,14 @@ def _spread_pairs(
         size = layout.columns if merge else size
 
     def slab(a: int, b: int) -> None:
-        some, (space, seen) = index[a:b], _memory(size)
+        some, (space, seen) = pair_tiles.Side(left, index[a:b]), _memory(size)
         if user:
             run(
-                pair, left, some, right, cols, coef, symmetric, layout, space, seen,
-                mode, a, table, sums,
+                pair, some, others, coef, symmetric, layout, space, seen, mode, a, table,
+                sums,
             )  # fmt: skip
         else:
-            run(
-                record, left, some, right, cols, coef, layout, space, mode, a, table, sums
-            )
+            run(record, some, others, coef, layout, space, mode, a, table, sums)
 
     workers.spread(slab, index.size, _GRAIN)
     if user:

@@ -186,13 +186,22 @@ def _weighted(values, factors):
 weighted = njit(_weighted, allocates=False, fastmath=set(ASSOCIATIVE))
 
 
+class Side(NamedTuple):
+    """Some rows: all that there are, their squared norms, and the numbers of those that
+    are meant.
+    """
+
+    rows: Rows
+    norms: NDArray[Any]
+    picked: Index
+
+
 def _product(  # noqa: PLR0912  one compiled body for all requests
-    kernel, rows, row_norms, index, others, other_norms, cols, coef, shape, space,
-    mode, offset, table, sums, places, found,
-):  # fmt: skip
+    kernel, left, right, coef, shape, space, mode, offset, table, sums, places, found
+):
     """All requests in one body, so that their machinery is compiled once.
 
-    With K[t, c] = k(rows[index[t]], others[cols[c]]), by ``mode``:
+    With K[t, c] the value of row t of the left side and row c of the right, by ``mode``:
     ADD, ``sums[offset + t, places[m]] += Σ_c K[t, c]·coef[m, c]``;
     STORE, ``table[offset + t, c] = K[t, c]``;
     TURN, ``table[c, offset + t] = K[t, c]``, for blocks with fewer rows than columns:
@@ -200,6 +209,8 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
 
     Several lines of coefficients must be laid out by ``padded``.
     """
+    rows, row_norms, index = left.rows, left.norms, left.picked
+    others, other_norms, cols = right.rows, right.norms, right.picked
     d, group, width, columns = shape.d, shape.group, shape.width, shape.columns
     panels, rest = space[: columns * d], space[columns * d :]
     tile, rest = rest[: group * columns], rest[group * columns :]
@@ -277,10 +288,8 @@ class Request:
     ----------
     record : NamedTuple
         That of the kernel.
-    sides : tuple
-        Rows and their squared norms, then those of the columns.
-    index, cols : ndarray of int
-        The rows and columns that are meant.
+    left, right : Side
+        Rows and columns.
     coef : ndarray
         Coefficients, laid out by ``padded``; empty unless they are used.
     mode : int
@@ -294,38 +303,37 @@ class Request:
     def __init__(
         self,
         record: Any,
-        sides: tuple[Rows, NDArray[Any], Rows, NDArray[Any]],
-        index: Index,
-        cols: Index,
+        left: Side,
+        right: Side,
         coef: Vector,
         mode: int,
         out: NDArray[Any],
         places: Index,
     ) -> None:
-        left, norms, right, _ = sides
-        d = right.shift.size if isinstance(right, DenseRows) else right.d
-        self._dtype = norms.dtype
-        self._shape = shape_of(left, d, self._dtype, cols.size)
+        rows, others = left.rows, right.rows
+        d = others.shift.size if isinstance(others, DenseRows) else others.d
+        self._dtype = left.norms.dtype
+        self._shape = shape_of(rows, d, self._dtype, right.picked.size)
         self._size = scratch_size(self._shape)
-        cost = d / 50.0 if isinstance(left, DenseRows) else left.longest / 12.0
-        self.grain = max(GRAIN, int(THREAD / ((1.0 + cost) * max(1, cols.size))))
+        cost = d / 50.0 if isinstance(rows, DenseRows) else rows.longest / 12.0
+        values = (1.0 + cost) * max(1, right.picked.size)  # nanoseconds for one row
+        self.grain = max(GRAIN, int(THREAD / values))
         self._product = compiled_for(record, product)
-        self._record, self._sides, self._index, self._cols = record, sides, index, cols
+        self._record, self._left, self._right = record, left, right
         self._coef, self._mode, self._places = coef, mode, places
         # Of one type each, whatever the mode: the loop is compiled once.
         self._sums = out if mode == ADD else _NO_SUMS
         self._table = np.empty((0, 0), self._dtype) if mode == ADD else out
 
     def __call__(self, start: int, stop: int) -> None:
-        """The rows ``index[start:stop]``, in one thread.
+        """The rows from ``start`` to ``stop``, in one thread.
 
         Its working memory is allocated here because every allocation in compiled code
         costs compile time.
         """
-        left, left_norms, right, right_norms = self._sides
         space, found = np.zeros(self._size, self._dtype), np.empty(LINES * LINE_ROWS)
+        left = self._left._replace(picked=self._left.picked[start:stop])
         self._product(
-            self._record, left, left_norms, self._index[start:stop], right, right_norms,
-            self._cols, self._coef, self._shape, space, self._mode, start, self._table,
-            self._sums, self._places, found,
+            self._record, left, self._right, self._coef, self._shape, space, self._mode,
+            start, self._table, self._sums, self._places, found,
         )  # fmt: skip
