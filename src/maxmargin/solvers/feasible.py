@@ -20,13 +20,14 @@ def default_limit(n: int) -> int:
     return max(10_000_000, 100 * n)
 
 
-def feasible(problem: Problem, warm: WarmStart | None) -> Vector:
+def feasible(problem: Problem, warm: WarmStart | Vector | None) -> Vector:
     """Repair a given β so that it is in the box and has the right sums.
 
     For Σβ = 0 it begins at 0, and of a ``warm`` whose sum is more than rounding the
     heavier side is scaled down. Where a sum is not 0, β lies on one side of 0: what is
     too much is scaled down, what is missing is filled up, points with weight first.
     """
+    warm = problem.warm_start(warm)
     if warm is None and problem.sums in ((), (0.0,)):
         return np.zeros(problem.n)
     given = np.zeros(problem.n) if warm is None else np.asarray(warm.beta, np.float64)

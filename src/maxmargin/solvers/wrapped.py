@@ -1,4 +1,4 @@
-"""A solver around a solver: it forwards whatever it does not change."""
+"""Base of solvers around a solver: it forwards all verbs but those it changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Wrapped(Steppable):
         return self.at_work(state).model(self.beneath(problem, state), state.inner)
 
     def explain(self, problem: Any, state: Any) -> Step:
-        """What the solver at work did last."""
+        """The last step of the solver at work."""
         solver = self.at_work(state)
         step: Step = solver.explain(self.beneath(problem, state), state.inner)
         return step
@@ -58,7 +58,7 @@ class Wrapped(Steppable):
 
 
 class Adopted:
-    """A user's own solver, with what only solvers of this library tell.
+    """A user's own solver, with the methods that only solvers of this library have.
 
     Parameters
     ----------
@@ -87,5 +87,5 @@ class Adopted:
 
 
 def adopted(solver: Any) -> Any:
-    """The solver itself if it is one of ours, else with all that ours tell."""
+    """The solver itself if it is one of ours, else wrapped in :class:`Adopted`."""
     return solver if isinstance(solver, Steppable) else Adopted(solver)

@@ -101,7 +101,7 @@ def admits_all(n: int, cost: float) -> bool:
 
 def _takes_all(problem: Problem, state: State) -> bool:
     """Whether one block for all points, once and for all, is the quickest."""
-    gram: Any = problem.gram
+    gram = problem.gram
     stored = gram.keeps_all and gram.cost <= CHEAP
     few = problem.n <= SMALL if stored else admits_all(problem.n, gram.cost)
     return few and state.memory.size >= problem.n
