@@ -345,8 +345,9 @@ def test_refusals(make):
         make().start(linear_svr(design, y, price, epsilon=0.1))
     with pytest.raises(InputError, match="‖w‖₁"):
         make().start(linear_svc(design, y, price, lasso=True))
+    bounded = problem.loss._replace(upper=np.minimum(problem.upper, 5.0))
     with pytest.raises(InputError, match="hinge"):
-        make().start(replace(problem, upper=np.minimum(problem.upper, 5.0)))
+        make().start(replace(problem, loss=bounded))
     with pytest.raises(InputError, match="tol=-1"):
         make(tol=-1)
 

@@ -33,13 +33,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from maxmargin.design.hessian import Kept, factor_of
+from maxmargin.design.hessian import Kept
 from maxmargin.errors import InputError
 from maxmargin.problem import LinearProblem
 from maxmargin.solvers.base import Status, Steppable
 from maxmargin.solvers.linear.newton.state import (
     NewtonState,
     begin,
+    direction,
     model_of,
     move,
     report,
@@ -48,7 +49,6 @@ from maxmargin.solvers.linear.newton.state import (
 from maxmargin.solvers.step import Step
 
 if TYPE_CHECKING:
-    from maxmargin._arrays import Vector
     from maxmargin.problem import LinearModel, WarmStart
 
 _NAME = "Newton's method"
@@ -105,7 +105,7 @@ class Newton(Steppable):
             if at.here == 0 or not at.loss.fixed:
                 state.kept.forget()
             state.kept.follow(problem, at.rows, *at.loss.bends(at.z, at.beta))
-            move(problem, at, *_direction(problem, state), self.tol)
+            move(problem, at, *direction(problem, at, state.kept.square), self.tol)
         return self._verdict(problem, state)
 
     def model(self, problem: LinearProblem, state: State) -> LinearModel:
@@ -130,10 +130,3 @@ class Newton(Steppable):
         if status is Status.RUNNING and state.at.steps >= limit:
             return Status.MAX_ITER
         return status
-
-
-def _direction(problem: LinearProblem, state: State) -> tuple[Vector, float]:
-    """S with Hs = −∇P, and the change of the free intercept that goes with it."""
-    factor, mean = factor_of(state.kept.square, free=problem.free)
-    s = factor.solve(state.at.pull - state.at.w)
-    return s, 0.0 if mean is None else -float(mean @ s)

@@ -38,18 +38,18 @@ efficient augmented Lagrangian method for support vector machine", Optim. Method
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from maxmargin.design.hessian import Kept, factor_of
+from maxmargin.design.hessian import Kept
 from maxmargin.design.products import dot
 from maxmargin.errors import OVERFLOW, InputError, NumericalError
 from maxmargin.parallel import one_blas_thread
 from maxmargin.problem import LinearModel, LinearProblem, Objective, WarmStart
 from maxmargin.solvers.base import Status, Steppable
-from maxmargin.solvers.linear.newton.line_search import balance, search
+from maxmargin.solvers.linear.newton.line_search import balance
 from maxmargin.solvers.linear.newton.proximal_schedule import (
     FIRST,
     GROWTH,
@@ -58,7 +58,13 @@ from maxmargin.solvers.linear.newton.proximal_schedule import (
     verdict,
 )
 from maxmargin.solvers.linear.newton.rounded import Rounded
-from maxmargin.solvers.linear.newton.state import levels, rows_in_words
+from maxmargin.solvers.linear.newton.state import (
+    bias_of,
+    direction,
+    levels,
+    rows_in_words,
+    take,
+)
 from maxmargin.solvers.linear.warm_start import with_weights
 from maxmargin.solvers.step import Step
 
@@ -177,10 +183,7 @@ class ProximalNewton(Steppable):
         if not state.level:
             return _model(problem, state)
         with one_blas_thread():
-            whole = State(
-                state.w, state.centre, 0, state.depth, state.rows, state.loss, state.z,
-                state.beta, state.pull, state.unit, state.kappa, state.bias,
-            )  # fmt: skip
+            whole = replace(state, level=0, kept=Kept())
             _enter(problem, whole)
             return _model(problem, whole)
 
@@ -286,20 +289,11 @@ def _settle(problem: LinearProblem, state: State, *, known: bool = False) -> Non
 
 def _step(problem: LinearProblem, state: State) -> None:
     """One Newton step on the rounded loss."""
-    design, loss = problem.design, state.loss
+    loss = state.loss
     inside = loss.bending(state.z)
     state.kept.follow(problem, state.rows, loss.upper - loss.lower, inside)
-    factor, mean = factor_of(state.kappa * state.kept.square, free=problem.free)
-    s = factor.solve(state.pull - state.w)
-    shift = 0.0 if mean is None else -float(mean @ s)
-    slope = dot(state.w - state.pull, s)
-    u = design.times(s, state.rows)
-    u += shift
-    line = slope, dot(state.w, s), dot(s, s)
-    t, _ = search(loss, design.workers, state.z, u, line, state.beta)
-    state.w = state.w + t * s
-    state.bias += t * shift
-    state.z -= t * u
+    s, shift = direction(problem, state, state.kappa * state.kept.square)
+    t, slope, *_ = take(problem, state, s, shift)
     _settle(problem, state, known=True)
     still = stands_still(state, -t * slope) and not state.level
     state.still = state.still + 1 if still else 0
@@ -314,9 +308,7 @@ def _step(problem: LinearProblem, state: State) -> None:
 
 def _model(problem: LinearProblem, state: State) -> LinearModel:
     """The model, with all rows in play."""
-    bias = state.bias if problem.free else 0.0
-    if problem.design.scaling:
-        bias = float(state.w[-1]) * problem.design.scaling
+    bias, outputs = bias_of(problem, state), -state.z - problem.p
     return LinearModel(
-        state.w.copy(), bias, state.beta.copy(), -state.z - problem.p, state.pull.copy()
+        state.w.copy(), bias, state.beta.copy(), outputs, state.pull.copy()
     )

@@ -16,10 +16,11 @@ used. The draw depends on n alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from maxmargin.design.hessian import factor_of
 from maxmargin.design.products import dot
 from maxmargin.errors import OVERFLOW, NumericalError
 from maxmargin.problem import LinearModel
@@ -36,9 +37,10 @@ from maxmargin.solvers.linear.warm_start import with_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from maxmargin._arrays import Index, Vector
+    from maxmargin._arrays import Index, Matrix, Vector
     from maxmargin.problem import LinearProblem, WarmStart
     from maxmargin.solvers.linear.newton.smooth import Smooth
+    from maxmargin.solvers.linear.newton.sums import Sums
 
 _GROWTH = 8  # policy: factor of rows from one level to the next
 _ROWS = 8  # policy: rows a column that a sample of the rows has at least
@@ -51,6 +53,18 @@ _SOON = (
 _TRUSTED = 1e-10  # rounding: share of P; a smaller P − D is not trusted
 _STILL = 1e-13  # rounding: share of P; a smaller gain counts as none
 _PATIENCE = 5  # policy: steps in a row without gain or smaller gap before STALLED
+
+
+class Iterate(Protocol):
+    """The fields of a state that a step along a direction reads and changes."""
+
+    loss: Any
+    w: Vector
+    bias: float
+    z: Vector
+    beta: Vector
+    pull: Vector
+    rows: Index
 
 
 @dataclass(slots=True)
@@ -163,6 +177,27 @@ def _weigh(problem: LinearProblem, at: NewtonState, paid: float) -> None:
         raise NumericalError(OVERFLOW)
 
 
+def direction(problem: LinearProblem, at: Iterate, H: Matrix) -> tuple[Vector, float]:
+    """S with Hs = −∇P, and the change of the free intercept that goes with it."""
+    factor, mean = factor_of(H, free=problem.free)
+    s = factor.solve(at.pull - at.w)
+    return s, 0.0 if mean is None else -float(mean @ s)
+
+
+def take(
+    problem: LinearProblem, at: Iterate, s: Vector, shift: float
+) -> tuple[float, float, Vector, Sums]:
+    """Take the best step along (s, shift): its length, first slope, Xs, and sums."""
+    slope, u = dot(at.w - at.pull, s), problem.design.times(s, at.rows)
+    u += shift
+    line = slope, dot(at.w, s), dot(s, s)
+    t, sums = search(at.loss, problem.design.workers, at.z, u, line, at.beta)
+    at.w = at.w + t * s
+    at.bias += t * shift
+    at.z -= t * u
+    return t, slope, u, sums
+
+
 def move(
     problem: LinearProblem, at: NewtonState, s: Vector, shift: float, hope: float = 0.0
 ) -> None:
@@ -171,23 +206,13 @@ def move(
     ``hope`` is the relative gap accepted, given with a direction that solves Newton's
     equation to rounding; 0 with others.
     """
-    workers, slope = problem.design.workers, dot(at.w - at.pull, s)
-    u = problem.design.times(s, at.rows)
-    u += shift
-    line = slope, dot(at.w, s), dot(s, s)
-    active = at.beta != 0.0
-    ahead = None
-    near = -slope <= _SOON * hope * at.primal and not at.level
-    # A free intercept would demand Σβ = 0 of it.
-    if near and isinstance(at.loss, Loss) and not problem.free:
-        ahead = predicted_dual(problem, at.loss, at.beta, u)
-    t, sums = search(at.loss, workers, at.z, u, line, at.beta)
-    origin, at.w = at.w, at.w + t * s
-    at.bias += t * shift
-    at.z -= t * u
-    before = at.primal
+    origin, before, old = at.w, at.primal, at.beta.copy()
+    t, slope, u, sums = take(problem, at, s, shift)
     _weigh(problem, at, sums.paid)
-    if ahead is not None and at.gap > hope * at.primal:
+    near = -slope <= _SOON * hope * before and at.gap > hope * at.primal
+    # A free intercept would demand Σβ = 0 of β⁺.
+    if near and not at.level and isinstance(at.loss, Loss) and not problem.free:
+        ahead = predicted_dual(problem, at.loss, old, u)
         _prove(problem, at, ahead, origin + s, hope)
     gain = before - at.primal
     at.steps += 1
@@ -195,7 +220,7 @@ def move(
     at.last = {
         "t": t, "slope": slope, "gain": gain, "rows": at.z.size, "primal": at.primal,
         "gap": at.gap, "active": int(np.count_nonzero(at.beta)),
-        "changed": int(np.count_nonzero(active != (at.beta != 0.0))),
+        "changed": int(np.count_nonzero((old != 0.0) != (at.beta != 0.0))),
     }  # fmt: skip
     tiny = gain <= _STILL * at.primal and at.gap > 0.5 * at.best
     at.still = at.still + 1 if tiny else 0
@@ -255,12 +280,16 @@ def rows_in_words(problem: LinearProblem, last: dict[str, float]) -> str:
     return f"all {rows} rows"
 
 
+def bias_of(problem: LinearProblem, at: Iterate) -> float:
+    """The intercept: free, the weight of the constant column, or 0."""
+    if problem.design.scaling:
+        return float(at.w[-1]) * problem.design.scaling
+    return at.bias if problem.free else 0.0
+
+
 def model_of(problem: LinearProblem, at: NewtonState) -> LinearModel:
     """The current w, and its β or the better predicted one."""
-    design = problem.design
-    bias = at.bias if problem.free else 0.0
-    if design.scaling:
-        bias = float(at.w[-1]) * design.scaling
+    design, bias = problem.design, bias_of(problem, at)
     if at.fresh and not at.level:
         outputs = -at.z - problem.p
         beta, pull = at.beta, at.pull
