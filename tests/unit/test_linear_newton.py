@@ -345,11 +345,16 @@ def test_refusals(make):
         make().start(linear_svr(design, y, price, epsilon=0.1))
     with pytest.raises(InputError, match="‖w‖₁"):
         make().start(linear_svc(design, y, price, lasso=True))
-    bounded = problem.loss._replace(upper=np.minimum(problem.upper, 5.0))
-    with pytest.raises(InputError, match="hinge"):
-        make().start(replace(problem, loss=bounded))
     with pytest.raises(InputError, match="tol=-1"):
         make(tol=-1)
+
+
+@pytest.mark.parametrize("make", SOLVERS)
+def test_a_square_that_becomes_linear_has_curvature_enough(make):
+    """Huber's: the dual variables of a square have an upper bound."""
+    problem, _, _, _ = given()
+    bounded = problem.loss._replace(upper=np.minimum(problem.upper, 5.0))
+    assert drive(make(), replace(problem, loss=bounded)).stop.converged
 
 
 def test_too_many_columns_for_a_matrix_of_them():
