@@ -170,7 +170,8 @@ class GramSmo(Steppable):
     def _turn(self, problem: LinearProblem, state: State, beta: Vector) -> None:
         """Newton's method takes over."""
         newton = self._newton(state, self.tol)
-        state.turned = Turned(newton.start(_there(problem), beta), self.tol)
+        begun = newton.start(_there(problem), WarmStart(beta=beta))
+        state.turned = Turned(begun, self.tol)
 
     def _step(self, problem: LinearProblem, state: State, turned: Turned) -> Status:
         """One Newton step; compute the gap of w where its own is small enough."""
