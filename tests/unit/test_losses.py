@@ -64,4 +64,5 @@ def test_surrogates_lie_above_the_errors(name):
 
 def test_loaded_by_the_package():
     assert maxmargin.losses is losses
-    assert {*LOSSES, "LOSSES"} <= set(losses.__all__)
+    ours = {name for name in LOSSES if name != "soft_hinge"}  # which a test adds
+    assert {*ours, "LOSSES"} <= set(losses.__all__)

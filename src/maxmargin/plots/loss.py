@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from maxmargin._arrays import Vector
 
-# Black for the 0-1 loss, which all others stand in for; the rest as in LOSSES.
-_ORDER = {name: k - 1 for k, name in enumerate(LOSSES)}
 _LABELS = {
     "zero_one": "0-1: is it wrong?",
     "hinge": "hinge: max(0, 1 − z)",
@@ -109,7 +107,7 @@ class LossDisplay:
         for at in (0.0, 1.0):
             self.ax_.axvline(at, color=GREY, linewidth=0.7, zorder=0)
         for name, values in self.values.items():
-            k = _ORDER[name]
+            k = list(LOSSES).index(name) - 1  # 0-1, which all others stand for, is black
             (self.lines_[name],) = self.ax_.plot(
                 self.z,
                 values,
