@@ -172,3 +172,14 @@ def test_a_file_names_what_must_be_imported_first(rows, tmp_path):
 def test_json_of_what_is_shown():
     assert json.dumps({"stop": LinearSVC().fit([[0.0], [1.0]], [0, 1]).certificate_.stop})
     assert toy_solver.WorstPair().tol == 1e-3
+
+
+def test_the_picture_of_losses_draws_it_too():
+    pytest.importorskip("matplotlib")
+    from maxmargin.plots import LossDisplay
+
+    display = LossDisplay.from_losses(["hinge", "soft_hinge"])
+    line = display.lines_["soft_hinge"]
+    assert line.get_label() == "soft_hinge"
+    z = line.get_xdata()
+    np.testing.assert_array_equal(line.get_ydata(), toy_loss.soft_hinge(z))

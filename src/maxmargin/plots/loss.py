@@ -116,7 +116,7 @@ class LossDisplay:
                 linewidth=2.6 if name == "zero_one" else 2.0,
                 marker="" if name == "zero_one" else cycled(MARKERS, k),
                 markevery=(k * self.z.size // 60, max(1, self.z.size // 10)),
-                label=_LABELS[name],
+                label=_LABELS.get(name, name),
             )
         self.ax_.set(
             xlabel="margin z = y·f(x)",
