@@ -234,7 +234,10 @@ def linear_problem(
         top, half = _box(C, bound, ridge)
         positive = y > 0.0
         rows: Any = BoxLoss(
-            -offset * y, np.where(positive, 0.0, -top), np.where(positive, top, 0.0), half
+            -y if offset == 1.0 else -offset * y,
+            np.where(positive, 0.0, -top),
+            np.where(positive, top, 0.0),
+            half,
         )
         return LinearProblem(design, rows, free=free, lasso=lasso)
     if loss.slope is None or loss.curvature is None or loss.conjugate is None:

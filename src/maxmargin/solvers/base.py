@@ -35,7 +35,8 @@ from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -346,6 +347,12 @@ class Steppable:
             A β to start from, or a model.
         """
         return steps(self, problem, every, warm=warm)
+
+
+@cache
+def options_of(kind: Any) -> frozenset[str]:
+    """The names of a solver's parameters; to ask a signature takes 50 µs."""
+    return frozenset(signature(kind).parameters)
 
 
 def check_kind(solver: Any, problem: AnyProblem) -> None:

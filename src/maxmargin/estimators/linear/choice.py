@@ -31,14 +31,13 @@ Only sizes decide, never the clock: the same data always have the same solver.
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.design.hessian import WIDE
 from maxmargin.errors import InputError
 from maxmargin.estimators.kernel.fit.solver_choice import is_solver
 from maxmargin.problem import JointProblem, LinearJointProblem, Problem
-from maxmargin.solvers.base import Steppable
+from maxmargin.solvers.base import Steppable, options_of
 from maxmargin.solvers.linear import LINEAR_SOLVERS
 from maxmargin.solvers.wrapped import adopted
 
@@ -102,7 +101,7 @@ def chosen_solver(
         raise InputError(msg)
     if not isinstance(solver, str):
         return adopted(solver)
-    known = signature(kind).parameters
+    known = options_of(kind)
     options: dict[str, Any] = {
         "tol": float(settings.tol),
         "max_iter": int(settings.max_iter),

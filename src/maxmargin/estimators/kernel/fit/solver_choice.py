@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils import check_random_state
 
 from maxmargin.errors import InputError
 from maxmargin.solvers import SOLVERS
+from maxmargin.solvers.base import options_of
 from maxmargin.solvers.wrapped import adopted
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def chosen_solver(
     kind = (
         SOLVERS.load(title) if title else SOLVERS.named("smo" if name == "auto" else name)
     )
-    known = signature(kind).parameters
+    known = options_of(kind)
     options: dict[str, Any] = {
         "tol": max(float(settings.tol), kind.least_tol),
         "max_iter": int(settings.max_iter),
