@@ -11,18 +11,17 @@ from maxmargin.kernels import DotKernel, register
 class CauchyRecord(NamedTuple):
     """The numbers that compiled code reads, and its formula."""
 
-    gamma: float
+    factor: float  # gamma
 
     def of_distances(self, values):
-        """Turn squared distances into kernel values, in place; compiled by Numba."""
-        work = values.dtype.type  # float32 or float64
-        one, gamma = work(1.0), work(self.gamma)
+        """Turn factor·‖x − z‖² into kernel values, in place; compiled by Numba."""
+        one = values.dtype.type(1.0)  # float32 or float64
         for c in range(values.size):
-            values[c] = one / (one + gamma * values[c])
+            values[c] = one / (one + values[c])
 
     def slope(self):
         """Return the largest |dk/d‖x − z‖²|: it tells where float32 is enough."""
-        return self.gamma
+        return self.factor
 
 
 class Cauchy(DotKernel):

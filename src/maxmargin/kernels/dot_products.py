@@ -34,9 +34,10 @@ class DotKernel(Kernel):
       products ``values`` of one row with many others into kernel values, in place.
       ``norm`` is the squared norm of the row, ``norms`` are those of the others. And
       ``diagonal(self, norms)``: k(x, x) from an array of squared norms, in NumPy.
-    - A function of ‖x − z‖² has ``of_distances(self, values)``: it turns squared
-      distances into kernel values, in place. And ``slope(self)``: the largest absolute
-      derivative by the squared distance, which tells where float32 is enough.
+    - A function of ‖x − z‖² has a field ``factor``, and ``of_distances(self, values)``:
+      it turns ``values``, factor·‖x − z‖², into kernel values, in place. And
+      ``slope(self)``: the largest absolute derivative by ‖x − z‖², which tells where
+      float32 is enough.
     """
 
     family = Family.DOTS
@@ -164,19 +165,18 @@ class Polynomial(DotKernel):
 
 
 class RBFRecord(NamedTuple):
-    """k(x, z) = exp(−gamma·‖x − z‖²)."""
+    """k(x, z) = exp(factor·‖x − z‖²), factor = −gamma."""
 
-    gamma: float
+    factor: float
 
     def of_distances(self, values):
-        """exp(−gamma·d²), in place."""
-        minus_gamma = values.dtype.type(-self.gamma)
+        """e^t, in place."""
         for c in range(values.size):
-            values[c] = exp(minus_gamma * values[c])
+            values[c] = exp(values[c])
 
     def slope(self) -> float:
         """Gamma, at distance 0."""
-        return self.gamma
+        return -self.factor
 
 
 class RBF(DotKernel):
@@ -236,7 +236,7 @@ class RBF(DotKernel):
 
     def compiled(self, scale: float = 1.0) -> RBFRecord:
         """Gamma takes the scale."""
-        return RBFRecord(self.gamma / scale / scale)
+        return RBFRecord(-self.gamma / scale / scale)
 
 
 # --- sigmoid ----------------------------------------------------------------------------
