@@ -135,7 +135,7 @@ def _tile_csr(rows, index, start, stop, lanes, panel, at, d, stride, out):
         )  # fmt: skip
 
 
-def sees_distances(record: Any) -> bool:
+def sees_distances(record: object) -> bool:
     """Whether a kernel's record is a function of ‖x − z‖², rather than of x·z."""
     return hasattr(record, "of_distances")
 
@@ -264,7 +264,7 @@ def _product(  # noqa: PLR0912  one compiled body for all requests
 product = njit(_product, allocates=False)
 
 
-def compiled_for(record: Any, loop: Any) -> Any:
+def compiled_for(record: object, loop: Any) -> Any:
     """A compiled loop, as it serves the record of a kernel.
 
     The disk cache does not notice when the formula of a kernel is edited, because that is
